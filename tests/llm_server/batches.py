@@ -73,6 +73,7 @@ class Batch:
     end: str = "completed"
     status: str = "validating"
     seen: int = 0
+    looks: int = 0  # of the GETs that found it ended
     tokens: int = 0
     files: dict[str, str] = field(default_factory=dict)
     created: int = field(default_factory=lambda: int(time.time()))
@@ -120,10 +121,18 @@ class Batches:
         self.late = 0  # so many lists of batches leave out the newest
         self.disturbs: deque[ApiError] = deque()  # what the next GETs are answered
         self.token_limit: int | None = None  # over the batches that have not ended
+        # How a batch is shown, and what is in a file of replies; `batch_profiles` has examples.
+        self.shows: Callable[[Batch, dict[str, Any]], dict[str, Any]] = lambda batch, shown: shown
+        self.writes: Callable[[list[dict[str, Any]]], bytes] = written
+        # What the so-manieth download of a file gets.
+        self.downloads: Callable[[int, bytes], bytes] = lambda time, content: content
+        self.unknown = 0  # so many GETs of a batch do not find it
+        self.unread = 0  # so many creations of a batch do not find the file
         self.batches: dict[str, Batch] = {}
         self.files: dict[str, tuple[dict[str, Any], bytes]] = {}
         self._endpoint = endpoint
         self._kept = 0
+        self._downloads: Counter[str] = Counter()
         self._repeated: list[tuple[Line, Line]] = []
         self._before: dict[str, list[Line]] = defaultdict(list)
 
@@ -166,7 +175,8 @@ class Batches:
                 self.pending = max(self.pending - 1, 0)
                 return self._file(name)[0] | self._readiness
             case ("GET", "files", name, "content"):
-                return self._file(name)[1]
+                self._downloads[name] += 1
+                return self.downloads(self._downloads[name], self._file(name)[1])
             case ("DELETE", "files", name):
                 del self.files[self._file(name)[0]["id"]]
                 return {"id": name, "object": "file", "deleted": True}
@@ -179,12 +189,15 @@ class Batches:
                     listed.pop()
                 return _page(listed, query)
             case ("GET", "batches", name):
+                if self.unknown:
+                    self.unknown -= 1
+                    raise ApiError(404, f"No batch found with id '{name}'.")
                 self._go_on(self._batch(name))
                 return self._payload(self._batch(name))
         return None
 
     def _payload(self, batch: Batch) -> dict[str, Any]:
-        return batch.payload("" if self._endpoint.switches.azure else None)
+        return self.shows(batch, batch.payload("" if self._endpoint.switches.azure else None))
 
     def _file(self, name: str) -> tuple[dict[str, Any], bytes]:
         if name not in self.files:
@@ -229,6 +242,9 @@ class Batches:
         if self.pending:
             raise bad("The file is not processed yet.", "input_file_id")
         name = asked.get("input_file_id")
+        if self.unread:
+            self.unread -= 1
+            raise bad(f"No such File object: {name}", "input_file_id")
         if name not in self.files:
             raise bad(f"Cannot find file {name}, or it is not yours.", "file_id")
         batch = Batch(f"batch_{len(self.batches):032x}", name, asked["endpoint"], metadata)
@@ -281,6 +297,7 @@ class Batches:
     def _go_on(self, batch: Batch) -> None:
         """Do what is done between two looks at a batch."""
         if batch.status in ENDED:
+            batch.looks += 1
             return
         if batch.problems:
             batch.status = "failed"
@@ -309,7 +326,7 @@ class Batches:
         line.output = {"status_code": line.entry.status, "request_id": request, "body": body}
 
     def _finish(self, batch: Batch) -> None:
-        files: dict[str, list[str]] = defaultdict(list)
+        files: dict[str, list[dict[str, Any]]] = defaultdict(list)
         for number, line in reversed([*enumerate(batch.lines)]):
             error = None
             if line.entry.status is None:
@@ -322,11 +339,16 @@ class Batches:
             }
             line.output = {}
             kind = "output" if line.entry.status == 200 else "error"
-            files[kind].append(json.dumps(row, ensure_ascii=False) + "\n")
+            files[kind].append(row)
         for kind, rows in files.items():
-            about = self._keep(f"{batch.id}_{kind}.jsonl", "".join(rows).encode())
+            about = self._keep(f"{batch.id}_{kind}.jsonl", self.writes(rows))
             batch.files[kind] = about["id"]
         batch.status = batch.end
+
+
+def written(rows: list[dict[str, Any]]) -> bytes:
+    """The rows as lines of JSON."""
+    return "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows).encode()
 
 
 def _problem(code: str, message: str, line: int | None = None) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.llm_server import LlmServer, Switches
+from tests.llm_server.batch_profiles import PROFILES
 from tests.llm_server.batches import Line
 from tests.llm_server.errors import ApiError, overloaded, server_error
 from tests.llm_server.http import HttpRequest
@@ -158,6 +159,38 @@ def test_tables_are_those_of_the_plain_run(
     # The same requests as without batches; those that probe are sent as ever.
     assert {entry.step for entry in llm_server.chats} == {"probe"}
     assert llm_server.batches.by_step() == {k: v for k, v in asked.items() if k != "probe"}
+
+
+# Further ones are compared by their replies: tests/pipelines/runs/test_batch_exchange.py.
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "profile",
+    [
+        "states of Vertex AI",
+        "a state that nobody knows",
+        "TIMEOUT_EXCEEDED",
+        "counts of null",
+        "no files yet",
+        "half a file at first",
+        "a batch that is not found at first",
+        "a file of requests that is not found at first",
+        "an error before each reply",
+        "lines without a status",
+        "a body as text",
+        "CRLF and blank lines",
+    ],
+)
+def test_tables_are_those_of_the_plain_run_whatever_the_server_writes(
+    run: Any, tmp_path: Path, llm_server: LlmServer, profile: str
+) -> None:
+    run("plain", *OWN, "llm")
+    plain = [one for one in llm_server.chats if one.step != "probe"]
+    PROFILES[profile](llm_server.batches)
+    run("batch", *OWN, "llm", "--batch")
+    assert as_plain(tmp_path)
+    assert not llm_server.batches.repeated()
+    paid = [one for one in llm_server.batches.requests if one.entry.status == 200]
+    assert len(paid) == len(plain)
 
 
 @pytest.mark.slow
@@ -322,6 +355,7 @@ def test_an_endpoint_without_batches_ends_the_run_in_its_words(
     llm_server.batches.refuses = ApiError(404, "Invalid URL (POST /v1/batches)")
     done = run("batch", "--batch", code=1)
     assert "Invalid URL (POST /v1/batches)" in done.err
+    assert "most end in" not in done.err
     assert "where the endpoint has none, leave it out" in done.err
 
 
@@ -341,6 +375,43 @@ def test_a_request_that_fails_each_time_is_an_error_with_the_providers_words(
     assert [row for row in errors if "The moon is in the way." not in str(row)] == []
     failed = [one.body for one in llm_server.batches.requests if one.entry.status == 500]
     assert set(Counter(map(json.dumps, failed)).values()) == {2}
+
+
+@pytest.mark.slow
+def test_a_batch_that_fails_for_billing_ends_the_run_which_goes_on_later(
+    run: Any, tmp_path: Path, llm_server: LlmServer
+) -> None:
+    run("plain", *OWN, "llm")
+    failed = ("billing_hard_limit_reached", "Billing hard limit has been reached.")
+    llm_server.batches.fails.append(failed)
+    stopped = run("batch", *OWN, "llm", "--batch", code=1)
+    assert "Billing hard limit has been reached" in stopped.err
+    assert len(llm_server.batches.batches) == 1
+    run("batch", *OWN, "llm", "--batch")
+    assert as_plain(tmp_path)
+
+
+@pytest.mark.parametrize("content", [b"no database" * 1000, b"SQLite format 3\x00" + b"x" * 9000])
+def test_a_damaged_file_of_batches_is_named_by_every_command(
+    run: Any, tmp_path: Path, llm_server: LlmServer, content: bytes
+) -> None:
+    llm_server.batches.polls = 1
+    run("batch", "--batch", "--batch_wait", 0, code=5)
+    path = tmp_path / "batch.sqlite.batches"
+    for name in tmp_path.glob("batch.sqlite.batches*"):
+        name.unlink()
+    path.write_bytes(content)
+    commands = (
+        lambda: run("batch", "--batch", code=1),
+        lambda: run("batch", code=1),
+        lambda: ends(1, "status", tmp_path / "batch"),
+        lambda: ends(1, "cache", "stats", "--cache", tmp_path / "batch.sqlite"),
+    )
+    for command in commands:
+        said = command().err
+        assert str(path) in said
+        assert "Move it away" in said
+        assert "Traceback" not in said
 
 
 # --- kills: nothing is lost, and nothing is in two batches

@@ -1,62 +1,104 @@
 """Submit batches of requests to a provider, and fetch their replies.
 
 `OpenAiBatches` speaks OpenAI's protocol (`/v1/files` and `/v1/batches`), which Azure and others
-offer too, through the `openai` package. A provider with another protocol, such as Anthropic's
-Message Batches, is another class with the same methods, chosen in `api_of`; there is none yet.
+offer too, through the `openai` package. `batch_states.toml` has their words. A provider with
+another protocol, such as Anthropic's Message Batches, is another class with the same methods.
 """
 
 import json
 import os
+import re
 import tempfile
 import time
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from importlib import resources
+from itertools import islice
 from typing import IO, Any, Final
 
 import httpx2
 import openai
 from openai import AzureOpenAI, OpenAI
 
+from ufo.transforms.llm.batch_lines import read_line
 from ufo.transforms.llm.batch_store import Reply
 from ufo.transforms.llm.endpoint import Endpoint, azure_of
-from ufo.transforms.llm.errors import inside
+from ufo.transforms.llm.errors import MODEL, SendError, words_of
 from ufo.transforms.llm.transport import broken, client_of, refused
 
 TAG: Final = "ufo"
 """The key of a batch's metadata that holds our name of it."""
-TOO_MANY_TOKENS: Final = "token_limit_exceeded"
-_ENDED: Final = ("completed", "failed", "expired", "cancelled")
-_SECONDS_BETWEEN_LOOKS: Final = 0.5
+COMPLETED, FAILED, STOPPED, RUNNING, UNKNOWN = "completed", "failed", "stopped", "running", ""
+_TABLES: Final[Mapping[str, Mapping[str, Any]]] = tomllib.loads(
+    (resources.files(__package__) / "batch_states.toml").read_text(encoding="utf-8")
+)
+_PROCESSED: Final = ("completed", "succeeded", "success", "failed", "errored", "error")
 _CLOCKS: Final = 3600.0  # seconds by which the provider's clock and ours may differ
+_LISTED: Final = 2000  # batches among which one is looked for
+_PAUSES: Final = (0.5, 1, 2, 4, 8, 15, 30, 60)  # until a file that was uploaded is there
 
 
 @dataclass(frozen=True, slots=True)
 class BatchState:
-    """The provider's state of a batch: how many requests are done, the id of the file of requests
-    and, once it has `ended`, the ids of the files of replies. `code` and `message` are the error of
-    a whole batch."""
+    """The provider's state of a batch.
+
+    `word` is its own word, and `phase` what that means. Of `total` requests `done` are processed, 0
+    where it does not say. `source` and `files` are the ids of the files of requests and of replies.
+    `code` and `message` are the error of a whole batch, `line` that of its file where it names one.
+    """
 
     id: str
-    ended: bool
+    word: str
+    phase: str
     done: int
-    source: str
+    total: int
+    source: str | None
     files: tuple[str, ...]
     code: str
     message: str
+    line: int | None
+
+    @property
+    def ended(self) -> bool:
+        """Whether the batch goes on no more."""
+        return self.phase not in (RUNNING, UNKNOWN)
+
+    def agrees(self, lines: int, requests: int) -> bool:
+        """Return whether so many lines of replies are all that there will be to the requests."""
+        if lines >= requests:
+            return True
+        said = self.phase == FAILED or self.done or self.total
+        lags = self.phase == COMPLETED and self.done < self.total
+        return bool(said) and not lags and lines >= self.done
+
+
+def says(what: str, words: str) -> bool:
+    """Return whether an error says that too much is `enqueued`, or that a `file` is not there."""
+    return bool(re.search(_TABLES["errors"][what], words, re.IGNORECASE))
+
+
+def phase_of(word: Any) -> str:
+    """Return what a provider's word for a state means, in any case and spelling."""
+    letters = re.sub("[^a-z]", "", str(word).lower())
+    bare = re.sub("^(batch|job)?(state|status)?(?=.)", "", letters)
+    return next((phase for phase, words in _TABLES["states"].items() if bare in words), UNKNOWN)
 
 
 class OpenAiBatches:
     """The batches of one endpoint that speaks OpenAI's protocol, Azure's included.
 
-    Every method raises SendError where the provider cannot be asked.
+    Every method raises SendError where the provider cannot be asked. Its status is 404 where the
+    provider does not know a batch or a file, or has no batches.
     """
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
         self._path: Any = "/chat/completions" if azure_of(endpoint.url) else "/v1/chat/completions"
         self._key = endpoint.key()
-        common = {"default_headers": endpoint.header_values(), "timeout": endpoint.timeout}
+        headers, timeout = endpoint.header_values(), endpoint.timeout
+        common = {"default_headers": headers, "timeout": timeout, "max_retries": 0}
         self._client: OpenAI = client_of(endpoint, self._key, OpenAI, AzureOpenAI, **common)
 
     def close(self) -> None:
@@ -71,99 +113,129 @@ class OpenAiBatches:
     def upload(self, lines: IO[bytes], name: str) -> str:
         """Upload the lines of a batch, and return the id of the file."""
         with self._explained():
-            named = (f"ufo-{name}.jsonl", lines)
-            uploaded = self._client.files.create(file=named, purpose="batch")
-            while str(uploaded.status) in ("pending", "running"):  # Azure reads the file first
-                time.sleep(_SECONDS_BETWEEN_LOOKS)
-                uploaded = self._client.files.retrieve(uploaded.id)
-        return uploaded.id
+            file = self._client.files.create(file=(f"ufo-{name}.jsonl", lines), purpose="batch")
+            for pause in _PAUSES:
+                if phase_of(file.status) != RUNNING:  # Azure reads the file first
+                    break
+                time.sleep(pause)
+                file = self._client.files.retrieve(file.id)
+        return _id(file)
 
     def create(self, file: str, name: str) -> str:
         """Submit a batch of an uploaded file, and return its id; `name` is in its metadata."""
-        with self._explained():
-            # Sent once: without a reply, `find` asks whether the batch was accepted.
-            batch = self._client.with_options(max_retries=0).batches.create(
-                input_file_id=file,
-                endpoint=self._path,
-                completion_window="24h",
-                metadata={TAG: name},
-            )
-        return batch.id
+        batch: Any = {"endpoint": self._path, "completion_window": "24h", "metadata": {TAG: name}}
+        for pause in (*_PAUSES, None):
+            try:
+                with self._explained():
+                    return _id(self._client.batches.create(input_file_id=file, **batch))
+            except SendError as error:
+                if pause is None or not says("file", error.message):
+                    raise
+            time.sleep(pause)
+        raise AssertionError
 
-    def find(self, name: str, since: float) -> str | None:
-        """Return the id of a batch of that name, None where none was accepted since `since`."""
+    def find(self, name: str, file: str | None, since: float) -> str | None:
+        """Return the id of a batch of that name, or of that file where the provider keeps no names,
+        None where none was accepted since `since`."""
         with self._explained():
-            for batch in self._client.batches.list(limit=100):  # the newest first
-                if (batch.metadata or {}).get(TAG) == name:
+            for batch in islice(self._client.batches.list(limit=100), _LISTED):  # the newest first
+                tag = (batch.metadata or {}).get(TAG)
+                if tag == name or (file and batch.input_file_id == file):
                     return batch.id
-                if batch.created_at < since - _CLOCKS:
+                created = batch.created_at
+                if isinstance(created, int) and created < since - _CLOCKS:
                     break
         return None
 
     def state(self, batch: str) -> BatchState:
         """Return the state of a batch."""
         with self._explained():
-            found = self._client.batches.retrieve(batch)
-        counts = found.request_counts
-        errors = (found.errors.data if found.errors else None) or []
-        said = [f"{one.message} (line {one.line})" if one.line else one.message for one in errors]
+            found = json.loads(self._client.batches.with_raw_response.retrieve(batch).content)
+            counts = found.get("request_counts") or {}
+            errors = found.get("errors") or found.get("error") or []
+            errors = errors.get("data", [errors]) if isinstance(errors, dict) else errors
+            problems = [errors] if isinstance(errors, str) else list(errors or ())
+            said = [words_of({"error": problem}, self._key) for problem in problems]
+            word = str(found.get("status") or found.get("state") or "")
+            files = (found.get("output_file_id"), found.get("error_file_id"))
+        lines = (one.get("line") for one in problems if isinstance(one, dict))
+        line = next(filter(None, lines), None)
+        message = "; ".join(words for words, *_ in said[:3])
         return BatchState(
-            found.id,
-            found.status in _ENDED,
-            counts.completed + counts.failed if counts else 0,
-            found.input_file_id,
-            tuple(one for one in (found.output_file_id, found.error_file_id) if one),
-            next((one.code for one in errors if one.code), found.status),
-            "; ".join(text for text in said[:3] if text),
+            batch,
+            word,
+            phase_of(word),
+            sum(_count(counts.get(name)) for name in _PROCESSED),
+            _count(counts.get("total")),
+            found.get("input_file_id"),
+            tuple(file for file in files if file and isinstance(file, str)),
+            next((codes.split()[0] for _, codes, _ in said if codes), word),
+            f"{message} (line {line})" if line else message,
+            line,
         )
 
-    def replies(self, state: BatchState) -> Iterator[tuple[str, Reply]]:
-        """Yield the key and the reply of each request of a batch that has ended, in any order."""
+    def replies(self, files: Iterable[str]) -> Iterator[tuple[str, Reply] | None]:
+        """Yield the key and the reply of each line in the files of a batch, in any order, and None
+        for a line that cannot be read. What is not there yet, of a file or as a whole, is left
+        out."""
         with tempfile.TemporaryDirectory(prefix="ufo-batch-") as folder:
             path = os.path.join(folder, "replies.jsonl")
-            for file in state.files:
+            for file in files:
                 content = self._client.files.with_streaming_response.content(file)
-                with self._explained(), content as response:
-                    response.stream_to_file(path)
+                try:
+                    with self._explained(), content as response:
+                        response.stream_to_file(path)
+                except SendError as error:
+                    if error.status == "404":
+                        continue
+                    raise
                 with open(path, "rb") as lines:
                     for line in lines:
-                        # A request whose line cannot be read has no reply.
-                        with suppress(ValueError, KeyError, TypeError, AttributeError):
-                            yield _reply(json.loads(line))
+                        text = line.removeprefix(b"\xef\xbb\xbf").strip()
+                        try:
+                            if text:
+                                yield read_line(text)
+                        except (ValueError, KeyError, TypeError, RecursionError):
+                            if line.endswith(b"\n"):
+                                yield None
 
-    def discard(self, files: Iterable[str]) -> None:
+    def discard(self, files: Iterable[str | None]) -> None:
         """Delete files of a batch that nobody needs any more."""
         with suppress(openai.OpenAIError):
-            for file in files:
+            for file in filter(None, files):
                 self._client.files.delete(file)
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """Raise an error of the client as a SendError."""
+        """Raise an error of the client, or of reading what it returns, as a SendError."""
+        where = self._endpoint.shown_url
         try:
             yield
         except openai.APIStatusError as error:
-            raise refused(self._endpoint, self._key, error.response) from None
+            said = refused(self._endpoint, self._key, error.response)
+            if error.status_code not in (404, 405) or said.kind == MODEL:
+                raise said from None
+            words = words_of(error.body, self._key)[0][:300] if error.body else "not found"
+            asked = f"{error.request.method} {error.request.url.path}"
+            message = f"{where} answered {error.status_code} to {asked}: {words}"
+            raise SendError(message, "404") from None
         # A download that breaks off raises an error of the HTTP package.
         except (openai.APIConnectionError, httpx2.TransportError) as error:
             raise broken(self._endpoint, error) from None
+        except (AttributeError, KeyError, TypeError, ValueError):
+            message = f"{where} answered with something that is no batch and no file"
+            raise SendError(message, "garbled", transient=True) from None
 
 
-def _reply(line: Any) -> tuple[str, Reply]:
-    """Return what a line of an output or error file says.
+def _id(found: Any) -> str:
+    if not found.id:
+        raise ValueError("it has no id")
+    return str(found.id)
 
-    Raises:
-        ValueError, KeyError, TypeError, AttributeError: it has another shape.
-    """
-    key, response, error = str(line["custom_id"]), line.get("response"), line.get("error")
-    if not response:
-        code, message = str(error.get("code") or "error"), str(error.get("message") or error)
-        return key, Reply(code, None, str(line.get("id") or key), message)
-    status, payload = int(response["status_code"]), response.get("body")
-    if status == 200:
-        status, payload = inside(payload) or (status, payload)
-    request_id = str(response.get("request_id") or line.get("id") or key)
-    return key, Reply(str(status), payload, request_id)
+
+def _count(value: Any) -> int:
+    """Return a number of requests, also from text; 0 for anything else."""
+    return int(value) if re.fullmatch("[0-9]{1,9}", str(value)) else 0
 
 
 def api_of(endpoint: Endpoint) -> OpenAiBatches:

@@ -1,16 +1,16 @@
 """Keep the requests of a run that a provider answers as batches, in a SQLite file on disk.
 
-A request is `new` once a step has asked for it, then `sent` in a batch. Its last state is
-`answered`, `again` (to be repeated) or `failed` for good. The file survives a killed process: a
-batch is noted before it is submitted, and its requests are `sent` from then on. The file is beside
-the cache and serves all runs that use that cache. A run sees only its own rows.
+A request is `new` once a step has asked for it, `sent` once it is in a batch, then `answered`, or
+`again` until a step asks for it once more. The file survives a killed process: a batch is noted
+before it is submitted, and its requests are `sent` from then on. The file is beside the cache and
+serves all runs that use that cache. A run sees only its own rows.
 """
 
 import json
 import os
 import sqlite3
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
@@ -21,14 +21,19 @@ from ufo.schemas.records import Usage
 from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.store import packed, unpacked
 
-AGAIN, ANSWERED, FAILED = "again", "answered", "failed"
 ASKING: Final = -1
 _WAIT_SECONDS: Final = 60.0
 _AT_ONCE: Final = 10_000  # rows that are deleted, so that the log of the file stays small
-_SCHEMA: Final = """
+_VERSION: Final = 1  # of the tables; earlier versions of ufo wrote 0 and the same tables
+_PUT_RIGHT: Final = "Put that right, and run the same command again"
+_MOVE: Final = (
+    "Move it away, and the next run begins a new one. Batches under way and replies of unfinished "
+    "runs are lost with it, and what they asked is paid again"
+)
+_TABLES: Final = f"""
 PRAGMA auto_vacuum = FULL;
 PRAGMA journal_mode = WAL;
-PRAGMA synchronous = NORMAL;
+BEGIN IMMEDIATE;
 CREATE TABLE IF NOT EXISTS requests (
     run TEXT, key TEXT, place TEXT, state TEXT, tries INTEGER, body BLOB, usage TEXT, batch TEXT,
     usd REAL, reply BLOB, PRIMARY KEY (run, key)
@@ -37,11 +42,13 @@ CREATE INDEX IF NOT EXISTS by_batch ON requests (batch);
 CREATE INDEX IF NOT EXISTS by_state ON requests (run, state);
 CREATE TABLE IF NOT EXISTS batches (
     name TEXT PRIMARY KEY, run TEXT, place TEXT, round INTEGER, requests INTEGER, submitted REAL,
-    id TEXT, done INTEGER, ended INTEGER
+    id TEXT, done INTEGER, ended REAL
 );
 CREATE TABLE IF NOT EXISTS claims (
     run TEXT, key TEXT, owner TEXT, settled INTEGER, PRIMARY KEY (run, key)
 );
+PRAGMA user_version = {_VERSION};
+COMMIT;
 """
 
 
@@ -62,9 +69,10 @@ class Reply:
 class Batch:
     """A batch of requests for one model of one endpoint.
 
-    `name` is our name, and `id` the provider's, None until the batch is known to be accepted.
-    `done` counts the requests that the provider has processed. It is ASKING from the time
-    `submitted` until then.
+    `name` is our name, and `id` the provider's once the batch is known to be accepted. `done`
+    counts the requests that the provider has processed. It is ASKING from the time `submitted`
+    until the batch is accepted, and `id` is that of its file. `ended` is when it was first seen to
+    have ended, 0 before.
     """
 
     name: str
@@ -74,39 +82,62 @@ class Batch:
     submitted: float
     id: str | None = None
     done: int = 0
+    ended: float = 0.0
 
 
 class BatchStore:
     """The requests, batches and claims of one run in the file at `path`.
 
-    Use one object for each thread; any number of processes may use the file at a time.
+    Use one object for each thread; any number of processes may use the file at a time. Every method
+    raises RunError where the file cannot be used.
     """
 
     def __init__(self, path: str, run: str) -> None:
+        self._path = path
         self._run = run
-        try:
+        with self._explained():
             os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
             with suppress(FileExistsError):  # readable by its owner alone, as the cache is
                 os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
             self._db = sqlite3.connect(
                 path, _WAIT_SECONDS, isolation_level=None, check_same_thread=False
             )
-            self._db.executescript(_SCHEMA)
-        except (OSError, sqlite3.Error) as error:
-            raise RunError(f"the file of batches {path!r} cannot be used: {error}") from error
+            tables = {name for (name,) in self._db.execute("SELECT name FROM sqlite_schema")}
+            (version,) = self._db.execute("PRAGMA user_version").fetchone()
+            if tables and not tables >= {"requests", "batches", "claims"}:
+                raise ValueError("it belongs to another program")
+            if version > _VERSION:
+                raise ValueError("a newer version of ufo wrote it")
+            if version < _VERSION:
+                self._db.executescript(_TABLES)
+            self._db.execute("PRAGMA synchronous = NORMAL")
 
     def close(self) -> None:
         """Close the file."""
         self._db.close()
 
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Raise an error of the file as a RunError that names the file and the remedy."""
+        try:
+            yield
+        except (OSError, sqlite3.Error, ValueError, TypeError) as error:
+            # An operation fails on a file that is locked, without permission, or on a full disk.
+            whole = isinstance(error, (OSError, sqlite3.OperationalError))
+            message = f"the file of batches {self._path!r} cannot be used: {error}. "
+            raise RunError(message + (_PUT_RIGHT if whole else _MOVE)) from error
+
     def _all(self, query: str, *values: Any) -> list[Any]:
         """Execute a statement whose first value is the run, and return its rows."""
-        return self._db.execute(query, (self._run, *values)).fetchall()
+        with self._explained():
+            return self._db.execute(query, (self._run, *values)).fetchall()
 
-    def _many(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
-        """Execute a statement for each row, all or none."""
-        with self.together():
-            self._db.executemany(statement, rows)
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Group all writes in this context into one transaction."""
+        with self._explained(), self._db:
+            self._db.execute("BEGIN IMMEDIATE")
+            yield
 
     # --- what steps ask for ---
 
@@ -116,9 +147,8 @@ class BatchStore:
         """Return the reply to a request and its row of the table `usage`. Without a reply, note the
         request, with `usage` as the row that it is charged to."""
         found = self._all("SELECT state, usage, reply FROM requests WHERE run = ? AND key = ?", key)
-        row = json.dumps(asdict(usage))
-        state, row, reply = found[0] if found else (None, row, None)
-        if state in (None, AGAIN):
+        state, row, reply = found[0] if found else ("again", json.dumps(asdict(usage)), None)
+        if state == "again":
             self._all(
                 "INSERT INTO requests (run, key, place, state, tries, body, usage) "
                 "VALUES (?, ?, ?, 'new', 0, ?, ?) "
@@ -126,7 +156,8 @@ class BatchStore:
                 "WHERE state = 'again'",
                 *(key, _place(endpoint), packed(body), row),
             )
-        return None if reply is None else Reply(**unpacked(reply)), Usage(**json.loads(row))
+        with self._explained():
+            return reply and Reply(**_whole(reply)), Usage(**json.loads(row))
 
     def knows(self, key: str) -> bool:
         """Return whether the run has asked for a request whose key begins with this text."""
@@ -145,10 +176,9 @@ class BatchStore:
         of the rest. The groups are the same in every pass. The first has the keys that this
         response claimed. Each further one is a key that another response claimed without success.
         """
-        self._many(
-            "INSERT OR IGNORE INTO claims VALUES (?, ?, ?, 0)",
-            [(self._run, key, owner) for key in keys],
-        )
+        with self.together():
+            for key in keys:
+                self._all("INSERT OR IGNORE INTO claims VALUES (?, ?, ?, 0)", key, owner)
         query = "SELECT owner = ?2, settled FROM claims WHERE run = ?1 AND key = ?3"
         held = {key: self._all(query, owner, key)[0] for key in keys}
         own = [key for key, (mine, _) in held.items() if mine]
@@ -157,10 +187,9 @@ class BatchStore:
 
     def settle(self, keys: Iterable[str]) -> None:
         """Note that claimed judgements were made: they are cached, or others may ask for them."""
-        self._many(
-            "UPDATE claims SET settled = 1 WHERE run = ? AND key = ?",
-            [(self._run, key) for key in keys],
-        )
+        with self.together():
+            for key in keys:
+                self._all("UPDATE claims SET settled = 1 WHERE run = ? AND key = ?", key)
 
     # --- what a run does between its passes ---
 
@@ -177,7 +206,8 @@ class BatchStore:
     def new(self) -> list[Endpoint]:
         """Return the endpoints that have new requests, one for each model."""
         query = "SELECT DISTINCT place FROM requests WHERE run = ? AND state = 'new' ORDER BY place"
-        return [_endpoint(place) for (place,) in self._all(query)]
+        with self._explained():
+            return [_endpoint(place) for (place,) in self._all(query)]
 
     def bodies(self, endpoint: Endpoint, most: int) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield key and body of up to `most` new requests, in the order they were asked for."""
@@ -185,41 +215,43 @@ class BatchStore:
             "SELECT key, body FROM requests WHERE run = ? AND state = 'new' AND place = ? "
             "ORDER BY rowid LIMIT ?"
         )
-        for key, body in self._db.execute(query, (self._run, _place(endpoint), most)):
-            yield key, unpacked(body)
+        with self._explained():
+            for key, body in self._db.execute(query, (self._run, _place(endpoint), most)):
+                yield key, _whole(body)
 
     def plan(self, endpoint: Endpoint, round_: int, usd: Mapping[str, float]) -> Batch:
         """Note a batch of the requests with these keys, before it is submitted. `usd` has the most
         that each may cost in US dollars."""
         batch = Batch(uuid4().hex, endpoint, round_, len(usd), time.time())
-        values = (self._run, _place(endpoint), round_, len(usd), batch.submitted)
-        self._db.execute("PRAGMA synchronous = FULL")  # what is paid for outlives a power cut
+        values = (batch.name, _place(endpoint), round_, len(usd), batch.submitted)
+        sent = "UPDATE requests SET state = 'sent', batch = ?, usd = ? WHERE run = ? AND key = ?"
+        with self._explained():
+            self._db.execute("PRAGMA synchronous = FULL")  # what is paid for outlives a power cut
         with self.together():
-            self._db.execute(
-                "INSERT INTO batches VALUES (?, ?, ?, ?, ?, ?, NULL, 0, 0)", (batch.name, *values)
-            )
-            self._db.executemany(
-                "UPDATE requests SET state = 'sent', batch = ?, usd = ? WHERE run = ? AND key = ?",
-                [(batch.name, cost, self._run, key) for key, cost in usd.items()],
-            )
+            self._all("INSERT INTO batches VALUES (?2, ?1, ?3, ?4, ?5, ?6, NULL, 0, 0)", *values)
+            self._db.executemany(sent, ((batch.name, usd[key], self._run, key) for key in usd))
         return batch
 
-    def note(self, batch: Batch, ended: bool = False, **known: Any) -> Batch:
+    def note(self, batch: Batch, **known: Any) -> Batch:
         """Store what is `known` of a batch, and return the updated batch."""
         batch = replace(batch, **known)
-        self._db.execute(
-            "UPDATE batches SET id = ?, done = ?, submitted = ?, ended = ? WHERE name = ?",
-            (batch.id, batch.done, batch.submitted, ended, batch.name),
+        self._all(
+            "UPDATE batches SET id = ?3, done = ?4, submitted = ?5, ended = ?6 "
+            "WHERE run = ?1 AND name = ?2",
+            *(batch.name, batch.id, batch.done, batch.submitted, batch.ended),
         )
         return batch
 
     def under_way(self) -> list[Batch]:
-        """Return the batches whose replies are not stored yet, the oldest first."""
+        """Return the batches with requests whose replies are not stored yet, the oldest first."""
         query = (
-            "SELECT name, place, round, requests, submitted, id, done FROM batches "
-            "WHERE run = ? AND NOT ended ORDER BY submitted, name"
+            "SELECT name, place, round, requests, submitted, id, done, ended FROM batches "
+            "WHERE run = ?1 AND name IN "
+            "(SELECT batch FROM requests WHERE run = ?1 AND state = 'sent') "
+            "ORDER BY submitted, name"
         )
-        return [Batch(name, _endpoint(place), *rest) for name, place, *rest in self._all(query)]
+        with self._explained():
+            return [Batch(name, _endpoint(place), *rest) for name, place, *rest in self._all(query)]
 
     def counts(self, round_: int) -> tuple[int, int]:
         """Return how many requests of a round are submitted, and how many are done."""
@@ -244,24 +276,18 @@ class BatchStore:
         query = (
             "SELECT key, tries, usage FROM requests WHERE run = ? AND batch = ? AND state = 'sent'"
         )
-        found = self._all(query, batch.name)
-        return {key: (tries, Usage(**json.loads(row))) for key, tries, row in found}
+        with self._explained():
+            found = self._all(query, batch.name)
+            return {key: (tries, Usage(**json.loads(row))) for key, tries, row in found}
 
-    def put(self, key: str, state: str, reply: Reply, usage: Usage) -> None:
-        """Store the reply to a request with its usage row; in state `again` no reply is kept."""
-        text = None if state == AGAIN else packed(asdict(reply))
-        self._db.execute(
-            "UPDATE requests SET state = ?, tries = tries + 1, reply = ?, usage = ?, body = NULL "
-            "WHERE run = ? AND key = ?",
-            (state, text, json.dumps(asdict(usage)), self._run, key),
+    def put(self, key: str, reply: Reply | None, usage: Usage) -> None:
+        """Store the reply to a request with its usage row; without one it is to be asked again."""
+        state, kept = ("answered", packed(asdict(reply))) if reply else ("again", None)
+        self._all(
+            "UPDATE requests SET state = ?3, reply = ?4, usage = ?5, tries = tries + 1, "
+            "body = NULL WHERE run = ?1 AND key = ?2",
+            *(key, state, kept, json.dumps(asdict(usage))),
         )
-
-    @contextmanager
-    def together(self) -> Iterator[None]:
-        """Group all writes in this context into one transaction."""
-        self._db.execute("BEGIN IMMEDIATE")
-        with self._db:
-            yield
 
     def take_back(self, batch: Batch) -> None:
         """Delete a batch that was not accepted; its requests are new again."""
@@ -273,10 +299,7 @@ class BatchStore:
         """Delete everything of the run, once it is finished."""
         for table in ("requests", "batches", "claims"):
             some = f"SELECT rowid FROM {table} WHERE run = ? LIMIT {_AT_ONCE}"  # noqa: S608
-            while self._db.execute(
-                f"DELETE FROM {table} WHERE rowid IN ({some})",  # noqa: S608
-                [self._run],
-            ).rowcount:
+            while self._all(f"DELETE FROM {table} WHERE rowid IN ({some}) RETURNING 1"):  # noqa: S608
                 pass
 
     def held(self) -> dict[str, int]:
@@ -285,8 +308,16 @@ class BatchStore:
             "SELECT coalesce(sum(state = 'sent'), 0), coalesce(sum(state = 'answered'), 0), "
             "(SELECT page_count * page_size FROM pragma_page_count, pragma_page_size) FROM requests"
         )
-        names = ("batch_requests", "batch_replies", "batch_bytes")
-        return dict(zip(names, self._db.execute(query).fetchone(), strict=True))
+        with self._explained():
+            found = self._db.execute(query).fetchone()
+        return dict(zip(("batch_requests", "batch_replies", "batch_bytes"), found, strict=True))
+
+
+def _whole(data: bytes) -> Any:
+    value = unpacked(data)
+    if value is None:
+        raise ValueError("a row of it is damaged")
+    return value
 
 
 def _place(endpoint: Endpoint) -> str:

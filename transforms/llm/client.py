@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ufo.schemas.errors import need
 from ufo.schemas.records import TRUNCATED, Usage
 from ufo.transforms.llm import chat
-from ufo.transforms.llm.batch_client import BatchLine
+from ufo.transforms.llm.batch_lines import BatchLine
 from ufo.transforms.llm.batch_store import BatchStore
 from ufo.transforms.llm.budget import Budget
 from ufo.transforms.llm.cache import request_keys

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.llm_server import LlmServer
 from ufo.schemas.errors import RunError
 from ufo.transforms.llm.batch_api import BatchState, OpenAiBatches, api_of
-from ufo.transforms.llm.batch_store import AGAIN, ANSWERED, ASKING, FAILED, Batch, BatchStore, Reply
+from ufo.transforms.llm.batch_store import ASKING, Batch, BatchStore, Reply
 from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.errors import SendError
 from ufo.transforms.llm.usage import usage_row
@@ -48,7 +48,7 @@ class Submitting:
         """What became of a batch of these bodies, and the replies by their keys."""
         state = self.api.state(self(*bodies))
         assert state.ended
-        return state, dict(self.api.replies(state))
+        return state, dict(filter(None, self.api.replies(state.files)))
 
 
 @pytest.fixture
@@ -62,11 +62,11 @@ def test_replies_are_those_to_the_requests(submit: Submitting, llm_server: LlmSe
     api = submit.api
     batch = submit(*map(body, range(6)))
     states = [api.state(batch) for _ in range(3)]
-    assert [(one.code, one.done) for one in states[:2]] == [("in_progress", 2), ("in_progress", 4)]
-    assert states[2].code == "completed"
+    assert [(one.word, one.done) for one in states[:2]] == [("in_progress", 2), ("in_progress", 4)]
+    assert states[2].word == "completed"
     assert states[2].done == 6
     assert [one.ended for one in states] == [False, False, True]
-    replies = dict(api.replies(states[-1]))
+    replies = dict(filter(None, api.replies(states[-1].files)))
     assert set(replies) == {f"a{number}" for number in range(6)}
     message = replies["a5"].payload["choices"][0]["message"]
     assert message["content"].startswith("As far as I know, ? 5")
@@ -80,21 +80,21 @@ def test_replies_are_those_to_the_requests(submit: Submitting, llm_server: LlmSe
 
 def test_a_batch_is_found_by_its_name(submit: Submitting, llm_server: LlmServer) -> None:
     api = submit.api
-    assert api.find("a", LONG_AGO) is None
+    assert api.find("a", None, LONG_AGO) is None
     llm_server.batches.loses = 1
     error = submit.error(body(0), name="lost")
     assert error.transient
     assert "broke" in error.message
     for number in range(120):  # more than a page of the list
         submit(body(number + 1), name=f"n{number}")
-    found = api.find("lost", LONG_AGO)
+    found = api.find("lost", None, LONG_AGO)
     assert found == "batch_" + "0" * 32
-    assert [*dict(api.replies(api.state(found)))] == ["lost0"]
-    assert api.find("other", LONG_AGO) is None
+    assert [*dict(filter(None, api.replies(api.state(found).files)))] == ["lost0"]
+    assert api.find("other", None, LONG_AGO) is None
     assert llm_server.batches.repeated() == []
     # What is listed is older than the batch that is looked for: the next pages are not asked for.
     sent = len(llm_server.requests)
-    assert api.find("other", 1e12) is None
+    assert api.find("other", None, 1e12) is None
     assert len(llm_server.requests) == sent + 1
 
 
@@ -160,7 +160,7 @@ def sent(store: BatchStore, *keys: str, round_: int = 1, endpoint: Endpoint = HE
 def test_a_run_sees_nothing_of_another_run_in_the_file(stores: list[BatchStore]) -> None:
     one, two = stores
     batch = sent(one, "r-1-a-0", "r-2-a-0")
-    one.put("r-1-a-0", ANSWERED, ANSWER, ROW)
+    one.put("r-1-a-0", ANSWER, ROW)
     one.ask("r-3-a-0", HERE, body(3), ROW)
     one.claim("owner", ["k"])
     assert two.ask("r-1-a-0", HERE, body(1), ROW) == (None, ROW)
@@ -182,7 +182,7 @@ def test_what_a_run_ends_or_begins_changes_nothing_of_another(stores: list[Batch
     two.begin_pass(claims=False)
     two.settle(["k"])
     two.take_back(batch)
-    two.put("r-2-a-0", ANSWERED, ANSWER, ROW)
+    two.put("r-2-a-0", ANSWER, ROW)
     two.forget()
     assert [key for key, _ in one.bodies(HERE, 9)] == ["r-3-a-0"]
     assert one.sent(batch) == {"r-2-a-0": (0, ROW)}
@@ -212,7 +212,8 @@ def test_what_is_under_way_is_counted_by_round(stores: list[BatchStore]) -> None
     assert store.last_round() == 2
     store.note(second, id="b2", done=ASKING)
     assert store.counts(2) == (1, 0)
-    store.note(first, ended=True, done=2)
+    for key in ("r-1-a-0", "r-2-a-0"):
+        store.put(key, ANSWER, ROW)
     assert [batch.name for batch in store.under_way()] == [second.name]
 
 
@@ -221,13 +222,13 @@ def test_only_what_is_sent_and_not_answered_is_reserved(stores: list[BatchStore]
     keys = [f"r-{number}-a-0" for number in range(4)]
     batch = sent(store, *keys)
     assert store.reserved() == 8.0
-    for key, state in zip(keys, (ANSWERED, AGAIN, FAILED), strict=False):
-        store.put(key, state, ANSWER, ROW)
+    for key, reply in zip(keys, (ANSWER, None, ANSWER), strict=False):
+        store.put(key, reply, ROW)
     assert store.reserved() == 2.0
     assert store.sent(batch) == {keys[3]: (0, ROW)}
     held = store.held()
     assert held["batch_requests"] == 1
-    assert held["batch_replies"] == 1
+    assert held["batch_replies"] == 2
 
 
 def test_a_request_has_its_reply_but_one_that_is_to_be_repeated(stores: list[BatchStore]) -> None:
@@ -235,8 +236,8 @@ def test_a_request_has_its_reply_but_one_that_is_to_be_repeated(stores: list[Bat
     keys = [f"r-{number}-a-0" for number in range(3)]
     batch = sent(store, *keys)
     paid = replace(ROW, prompt_tokens=7, response_id="r2")
-    for key, state in zip(keys, (ANSWERED, FAILED, AGAIN), strict=True):
-        store.put(key, state, ANSWER, paid)
+    for key, reply in zip(keys, (ANSWER, ANSWER, None), strict=True):
+        store.put(key, reply, paid)
     found = [store.ask(key, HERE, body(9), ROW) for key in keys]
     assert found == [(ANSWER, paid), (ANSWER, paid), (None, paid)]
     assert list(store.bodies(HERE, 9)) == [(keys[2], body(9))]
@@ -248,7 +249,7 @@ def test_a_request_has_its_reply_but_one_that_is_to_be_repeated(stores: list[Bat
 def test_a_pass_forgets_requests_that_nobody_sent(stores: list[BatchStore]) -> None:
     store, _ = stores
     sent(store, "r-1-a-0", "r-2-a-0")
-    store.put("r-1-a-0", AGAIN, ANSWER, ROW)
+    store.put("r-1-a-0", None, ROW)
     for key in ("r-1-a-0", "r-3-a-0"):  # one is asked for again, one is new
         store.ask(key, HERE, body(1), ROW)
     store.claim("owner", ["k"])

@@ -1,0 +1,310 @@
+"""Submit new requests to an endpoint as batches, and store the replies of its batches.
+
+Nothing is paid twice: a batch is noted before it is submitted, and looked up where the provider's
+answer was lost. The files and counts of a batch may lag behind its state. It is over once every
+request has a line, or lines and counts agree, or ten minutes after it was first seen to have ended.
+"""
+
+import re
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from itertools import islice
+from math import inf
+from tempfile import TemporaryFile
+from typing import IO, Final
+
+from ufo.pipelines import logs
+from ufo.schemas.errors import CostCapped, RunError
+from ufo.schemas.records import TRANSPORT, Usage
+from ufo.transforms.llm import usage_log
+from ufo.transforms.llm.batch_api import FAILED, BatchState, api_of, says
+from ufo.transforms.llm.batch_lines import error_of
+from ufo.transforms.llm.batch_store import ASKING, Batch, BatchStore, Reply
+from ufo.transforms.llm.budget import capped, priced, upper_bound
+from ufo.transforms.llm.chat import tokens
+from ufo.transforms.llm.client_settings import BatchSettings, ClientSettings
+from ufo.transforms.llm.endpoint import Endpoint
+from ufo.transforms.llm.errors import SendError
+from ufo.transforms.llm.usage import OK
+
+WORKER: Final = "batch"
+"""In the column `worker_id` of `usage`: the provider answered the request in a batch."""
+_LISTED_SECONDS: Final = 120.0  # until a provider lists a batch that it accepted
+_SETTLED_SECONDS: Final = 600.0  # until it knows a new batch, and all replies of one are there
+_STORED_AT_ONCE: Final = 500
+_SAME: Final = 5  # requests with the same refusal: any other would get it too
+
+
+class Exchange:
+    """The batches of one endpoint."""
+
+    def __init__(
+        self, endpoint: Endpoint, store: BatchStore, client: ClientSettings, batch: BatchSettings,
+        log: str, say: Callable[[str], None],
+    ) -> None:  # fmt: skip
+        """`log` is the path of the run's usage log; `say` tells the user something."""
+        self._endpoint = endpoint
+        self._store = store
+        self._settings = batch
+        self._cap = client.max_cost
+        self._price = client.prices.get(endpoint.model)
+        self._log = usage_log.UsageLog(log)
+        self._spent = usage_log.UsageReader(log)
+        self._say = say
+        self._api = api_of(endpoint)
+        self._most: int | None = None  # requests at a time, where what is enqueued is limited
+        self._limited = 0  # batches that met such a limit
+        self._refusal = ""  # what all requests of the last batches got
+        self._refused: Counter[int] = Counter()  # the requests of these batches, by round
+
+    def close(self) -> None:
+        """Close connections and files."""
+        self._api.close()
+        self._log.close()
+
+    # --- submitting ---
+
+    def submit(self, round_: int) -> CostCapped | None:
+        """Submit the new requests, as far as limits allow; return the error if the next of them
+        could pass --max_cost."""
+        while (room := self._room()) > 0:
+            with TemporaryFile(prefix="ufo-batch-") as lines:
+                usd, stopped = self._write(room, lines)
+                lines.seek(0)
+                if not usd or not self._sent(self._store.plan(self._endpoint, round_, usd), lines):
+                    return stopped  # the rest is submitted after a pause
+            if stopped:
+                return stopped
+        return None
+
+    def _room(self) -> int:
+        """Return how many requests may be submitted together now."""
+        most = self._settings.requests
+        return most if self._most is None else min(most, self._most - self._active())
+
+    def _active(self) -> int:
+        batches = self._store.under_way()
+        return sum(one.requests for one in batches if one.endpoint == self._endpoint)
+
+    def _write(self, room: int, lines: IO[bytes]) -> tuple[dict[str, float], CostCapped | None]:
+        """Write the lines of a batch. Return the highest possible cost of each request by its key,
+        and an error if the next request could pass --max_cost."""
+        spent = self._spent.totals().get(usage_log.COST, 0.0)
+        left = inf if self._cap is None else self._cap - spent - self._store.reserved()
+        usd: dict[str, float] = {}
+        for key, body in self._store.bodies(self._endpoint, room):
+            line = self._api.line_of(key, body)
+            cost = upper_bound(self._price.of_batch, body) if self._price else 0.0
+            if cost > left:
+                return usd, capped(self._cap, spent, cost)
+            if usd and lines.tell() + len(line) > self._settings.bytes:
+                break
+            lines.write(line)
+            usd[key] = cost
+            left -= cost
+        return usd, None
+
+    def _sent(self, batch: Batch, lines: IO[bytes]) -> bool:
+        """Submit a noted batch and return whether it was accepted. Where no reply says so, the
+        batch is looked up later."""
+        file = None
+        try:
+            file = self._api.upload(lines, batch.name)
+            batch = self._store.note(batch, id=file, done=ASKING, submitted=time.time())
+            self._store.note(batch, id=self._api.create(file, batch.name), done=0)
+        except SendError as error:
+            refused = error.status.startswith("4") and error.status not in ("408", "409", "499")
+            if file and not refused:
+                self._say(f"{error.message}; the batch is submitted again, unless it is there")
+                return False
+            again = self._take_back(batch, file, error.message) or error.transient
+            advice = "Batches were asked for (--batch); where the endpoint has none, leave it out"
+            if not again:
+                raise RunError(f"{error.message}. {advice}") from None
+            self._say(f"{error.message}; the batch is submitted again")
+            return False
+        return True
+
+    def _take_back(self, batch: Batch, file: str | None, message: str) -> bool:
+        """Make the requests of a refused batch new again. Return whether too much was enqueued:
+        then they are submitted when other batches have ended or after a pause, once more in vain in
+        smaller files."""
+        if enqueued := says("enqueued", message):
+            others = self._active() - batch.requests
+            self._limited += 1
+            if others:
+                self._most = others
+            elif self._limited % 2 == 0:
+                self._most = max(1, batch.requests // 2)
+        self._store.take_back(batch)
+        self._api.discard([file])
+        return enqueued
+
+    # --- collecting ---
+
+    def collected(self, batch: Batch) -> bool:
+        """Look at a batch; return whether it has ended and its replies are stored.
+
+        Raises:
+            RunError: no further request, or no further look, would help.
+        """
+        try:
+            name = self._looked_up(batch)
+            if name is None:
+                return False
+            state = self._api.state(name)
+            batch = self._store.note(batch, id=name, done=state.done)
+            if not state.phase:
+                self._say(f"{state.word!r} is no state of a batch that ufo knows; it is waited for")
+            if not state.ended:
+                return False
+            enqueued = state.phase == FAILED and f"{state.code} {state.message}"
+            if enqueued and says("enqueued", enqueued):
+                self._take_back(batch, state.source, enqueued)
+                self._say(f"{state.message} The batch is submitted again")
+                return False
+            batch = self._store.note(batch, ended=batch.ended or time.time())
+            final = self._stored(batch, state)
+        except SendError as error:
+            self._look_again(batch, error)
+            return False
+        if final is None:
+            return False
+        self._store.note(batch, done=batch.requests)
+        self._api.discard([state.source, *state.files])
+        self._most = self._most and 2 * self._most
+        logs.event("batch ended", batch=batch.id, state=state.word, requests=batch.requests)
+        if final:
+            raise RunError(final)
+        return True
+
+    def _looked_up(self, batch: Batch) -> str | None:
+        """Return the id of a batch, None where it is not listed yet, or was not accepted: then it
+        is taken back."""
+        if batch.done != ASKING and batch.id is not None:
+            return batch.id
+        if batch.done == ASKING:
+            found = self._api.find(batch.name, batch.id, batch.submitted)
+            if found or time.time() - batch.submitted < _LISTED_SECONDS:
+                return found
+        self._store.take_back(batch)
+        return None
+
+    def _look_again(self, batch: Batch, error: SendError) -> None:
+        """Tell why a batch was not seen; raise a RunError where another look would not help."""
+        unknown = error.status == "404"
+        seen = batch.done > 0 or batch.ended
+        if unknown and (seen or time.time() - batch.submitted > _SETTLED_SECONDS):
+            raise RunError(
+                f"the provider does not know batch {batch.id} any more ({error.message}). It "
+                "belongs to the key by which it was submitted; --fresh forgets the batches of the "
+                "run, and what they asked is paid again"
+            ) from None
+        if not (error.transient or unknown):
+            raise RunError(f"{error.message}; the same command looks again") from None
+        self._say(f"{error.message}; the batch is looked at again")
+
+    def _stored(self, batch: Batch, state: BatchState) -> str | None:
+        """Store the replies of a batch that has ended: those of the model at once, errors only when
+        no reply can come in their place. Return None before that, then the words of an error that
+        all further requests would meet, else ""."""
+        waiting = self._store.sent(batch)
+        errors: dict[str, Reply] = {}
+        keys: set[str] = set()
+        damaged = 0
+        lines = self._api.replies(state.files)
+        while some := list(islice(lines, _STORED_AT_ONCE)):
+            damaged += some.count(None)
+            good: dict[str, Reply] = {}
+            for key, reply in filter(None, some):
+                keys.add(key)
+                kept = errors if error_of(self._endpoint, reply) else good
+                kept.setdefault(key, reply)
+            self._put(good, waiting)
+        late = time.time() - batch.ended > _SETTLED_SECONDS
+        if not (late or state.agrees(len(keys) + damaged, batch.requests)):
+            self._say(f"batch {state.id} is {state.word}; its replies are not all there yet")
+            return None
+        said = state.message or f"the batch ended without a reply to this request ({state.word})"
+        left = {key: Reply(state.code, None, f"{state.id}/{key}", said) for key in waiting}
+        missing = len(left.keys() - keys)
+        foreign = max(len(keys) + missing - batch.requests, 0)
+        odd = {"damaged": damaged, "for no request of it": foreign, "missing": missing}
+        if any(odd.values()) and not state.message:
+            counts = ", ".join(f"{count:,} {what}" for what, count in odd.items() if count)
+            self._say(f"batch {state.id}: lines of replies are {counts}")
+        left |= {key: errors[key] for key in left.keys() & errors.keys()}
+        final = self._final(batch, state, left)
+        self._put(left, waiting, final)
+        return final
+
+    def _final(self, batch: Batch, state: BatchState, left: Mapping[str, Reply]) -> str:
+        """Return the error that every further request would meet, "" without one: by its words, or
+        because so many requests were refused alike with none answered."""
+        errors = [error for reply in left.values() if (error := error_of(self._endpoint, reply))]
+        for error in errors:
+            if error.final:
+                return error.message
+        whole = state.phase == FAILED and not state.line
+        alike = {
+            (re.sub("[0-9]+", "#", error.message), error.status)
+            for error in errors
+            if error.reason == TRANSPORT and (whole or not error.transient)
+        }
+        one = len(alike) == 1 and len(left) == batch.requests
+        words, status = alike.pop() if one else ("", "")
+        if words != self._refusal:
+            self._refusal, self._refused = words, Counter()
+        self._refused[batch.round] += len(left)
+        # In the next round a step may ask in another form.
+        settled = len(self._refused) > 1 or not (whole or status in ("400", "413", "422"))
+        if words and settled and (whole or self._refused.total() >= _SAME):
+            return f"{errors[0].message}. All requests got this; the same command asks again"
+        return ""
+
+    def _put(
+        self, replies: Mapping[str, Reply], waiting: dict[str, tuple[int, Usage]], final: str = ""
+    ) -> None:
+        """Write the usage rows to the run's log, then store the replies and remove them from
+        `waiting`. If the process is killed between the two, a row is repeated and then counted
+        once."""
+        with self._store.together():
+            for key in replies.keys() & waiting.keys():
+                tries, row = waiting.pop(key)
+                reply: Reply | None = replies[key]
+                error = error_of(self._endpoint, replies[key])
+                row = self._counted(row, replies[key], error)
+                # The step that asked handles a refusal of the request's content.
+                if error and (error.transient or error.final or final):
+                    where = f"{self._endpoint.shown_url}, {error.status}: "
+                    message = f"{where * bool(replies[key].message)}{error.message}"
+                    reply = replace(replies[key], payload=None, message=message)
+                    if final or tries < self._settings.repairs:
+                        reply = None
+                self._store.put(key, reply, row)
+
+    def _counted(self, row: Usage, reply: Reply, error: SendError | None) -> Usage:
+        """Return the usage row of a request that has a reply; write it into the run's log."""
+        prompt, completion = tokens(reply.payload)
+        row = replace(
+            row,
+            request_id=reply.request_id,
+            worker_id=WORKER,
+            status=error.status if error else OK,
+            prompt_tokens=prompt,
+            completion_tokens=completion,
+            seconds=None,
+            cost_usd=None,
+        )
+        if self._price:
+            row = priced(row, {str(row.model): self._price.of_batch})
+        added = {
+            usage_log.REQUESTS: 1.0,
+            usage_log.COST: row.cost_usd or 0.0,
+            usage_log.PROMPT_TOKENS: prompt or 0,
+            usage_log.COMPLETION_TOKENS: completion or 0,
+        }
+        self._log.add(added, row)
+        return row

@@ -1,0 +1,150 @@
+"""Read the lines of a batch's output, and answer requests from them.
+
+Where an endpoint is asked in batches, `BatchLine` replaces the connection and the sender. A request
+whose reply is in the run's `BatchStore` gets it. Any other is noted there and raises
+`NotYetAnswered`. All else is as for a request that is sent: refused parameters are left out, and
+thoughts, refusals and garbled replies are read in the same way.
+"""
+
+import json
+import re
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from hashlib import sha256
+from typing import Any, TypeVar
+
+from ufo.schemas.errors import NotYetAnswered
+from ufo.schemas.records import Usage
+from ufo.transforms.llm import chat
+from ufo.transforms.llm.batch_store import BatchStore, Reply
+from ufo.transforms.llm.endpoint import NO_KEY, Endpoint
+from ufo.transforms.llm.errors import SendError, inside, of_response, words_of
+from ufo.transforms.llm.request import Request
+from ufo.transforms.llm.send import Received
+
+T = TypeVar("T")
+
+
+class BatchLine:
+    """The lines in batch files for one request; replaces the connection and the sender.
+
+    A request takes several lines where an endpoint returns one choice a line, or refuses a
+    parameter.
+    """
+
+    def __init__(self, store: BatchStore, endpoint: Endpoint, request: Request) -> None:
+        self._store = store
+        self._endpoint = endpoint
+        self._request = request
+        self._asked: Counter[str] = Counter()
+        self._reply: Reply | None = None
+
+    async def receive(
+        self,
+        body: Mapping[str, Any],
+        exchange: Callable[[], Awaitable[Received[T]]],
+        row: Usage,
+        rows: list[Usage],
+    ) -> T:
+        """Return the value that `exchange` receives from `send`; append the request's usage row.
+
+        Raises:
+            NotYetAnswered: there is no reply yet; the request is noted for the next batch.
+            SendError: the reply is an error, or cannot be read.
+        """
+        body = {**body, **self._endpoint.added}
+        digest = sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()[:12]
+        key = f"{self._request.key}-{digest}-{self._asked[digest]}"
+        self._asked[digest] += 1
+        self._reply, paid = self._store.ask(key, self._endpoint, body, row)
+        if self._reply is None:
+            raise NotYetAnswered("the request waits for a batch")
+        # An equal request of another response is charged to that one.
+        own = (paid.response_id, paid.step, paid.source) == (row.response_id, row.step, row.source)
+        rows.append(paid if own else replace(row, request_id=self._reply.request_id, cached=True))
+        return (await exchange()).value
+
+    async def send(self, body: Mapping[str, Any]) -> Received[Any]:
+        """Return the JSON of the reply that `receive` has found.
+
+        Raises:
+            SendError: the provider answered with an error.
+        """
+        assert self._reply is not None
+        if error := error_of(self._endpoint, self._reply):
+            raise error
+        return Received(self._reply.payload, {}, self._reply.request_id)
+
+    async def look(self, path: str, body: Mapping[str, Any] | None = None) -> None:
+        """Return None: an error in a batch does not justify another request."""
+
+
+def read_line(text: bytes) -> tuple[str, Reply]:
+    """Return the key of the request that a line of an output or error file answers, and the reply.
+
+    Raises:
+        ValueError, KeyError, TypeError: it cannot be read.
+    """
+    line = json.loads(text)
+    key = str(line["custom_id"])
+    response = _parsed(line.get("response"))
+    fields = response if isinstance(response, Mapping) else {}
+    body = _parsed(fields.get("body", line.get("body", response)))
+    status = _status(fields.get("status_code", fields.get("status", line.get("status_code"))))
+    request_id = str(fields.get("request_id") or line.get("id") or key)
+    error = inside(body)
+    if status < 300:
+        if error is None and isinstance(body, Mapping) and body.get("choices"):
+            return key, Reply("200", body, request_id)
+        if status and error is not None:
+            return key, Reply(str(error[0]), error[1], request_id)
+        if status and not line.get("error"):
+            return key, Reply("200", body, request_id)
+    elif body:
+        return key, Reply(str(status), body, request_id)
+    said = error[1] if error else {"error": line.get("error") or body or "no reply and no error"}
+    if status < 300:
+        below = said.get("error", said)
+        status = _status(below.get("code")) if isinstance(below, Mapping) else 0
+    if status:
+        return key, Reply(str(status), said, request_id)
+    message, codes, _ = words_of(said, NO_KEY)
+    return key, Reply(codes.partition(" ")[0] or "error", None, request_id, message)
+
+
+def error_of(endpoint: Endpoint, reply: Reply) -> SendError | None:
+    """Return the error that a line of a batch says, None for a reply of the model.
+
+    An error without a status is transient, unless its words are known.
+    """
+    if reply.status == "200":
+        try:
+            chat.answer(reply.payload, None)
+        except chat.Garbled as garbled:
+            return SendError(f"{endpoint.shown_url}: {garbled}", "garbled", transient=True)
+        return None
+    key, now = endpoint.key(), time.time()
+    if not reply.message:
+        return of_response(endpoint, key, int(reply.status), {}, reply.payload, now)
+    said = {"error": {"code": reply.status, "message": reply.message}}
+    error = of_response(endpoint, key, 500, {}, said, now)
+    if reply.status.isdigit() or error.transient:
+        return SendError(words_of(said, key)[0], reply.status, transient=True)
+    return error
+
+
+def _parsed(value: Any) -> Any:
+    """Return what a JSON text holds, and any other value as it is."""
+    if isinstance(value, str):
+        with suppress(ValueError):
+            return json.loads(value)
+    return value
+
+
+def _status(value: Any) -> int:
+    """Return an HTTP status that is a number or text, 0 for anything else."""
+    found = re.match("[1-5][0-9]{2}(?![0-9])", str(value))
+    return int(found[0]) if found else 0
