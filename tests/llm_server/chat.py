@@ -51,6 +51,7 @@ class Switches:
     cap: int | None = None  # the most tokens that a reply may be limited to
     thinks: str = ""  # one of THOUGHTS: how the model's thoughts come with its reply
     streams: bool = False  # only requests for a stream are answered
+    any_role: bool = False  # a message may have a role of the model's own template
     azure: str = ""  # the name of a deployment, at Azure's paths and with its header for the key
     fails: ApiError | None = field(default=None, repr=False)  # what every request is answered
     # Of the context, the prompt's tokens, and those allowed for the reply. Not shown: tests are
@@ -117,7 +118,8 @@ def check(body: Any, switches: Switches) -> None:
     if not isinstance(messages, list) or not messages:
         raise bad("Missing required parameter: 'messages'.", "messages")
     for number, message in enumerate(messages):
-        if message.get("role") not in ("system", "developer", "user", "assistant", "tool"):
+        usual = message.get("role") in ("system", "developer", "user", "assistant", "tool")
+        if not usual and not switches.any_role:
             raise bad(f"Invalid value: 'messages[{number}].role'.", f"messages[{number}].role")
     n = body.get("n", 1)
     if not isinstance(n, int) or not 1 <= n <= 128:

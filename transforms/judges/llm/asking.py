@@ -57,6 +57,7 @@ class Question:
     """What a model is asked; `expects` estimates the tokens of the reply.
 
     An empty `system` sends no system message. `logprobs` asks for the reply's log-probability.
+    `turns` are sent in place of the user's message.
     """
 
     system: str
@@ -64,6 +65,7 @@ class Question:
     function: Function | None = None
     expects: int = SHORT_REPLY
     logprobs: bool = False
+    turns: Sequence[Message] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +193,7 @@ class Asker:
         messages = [Message("system", question.system)] if question.system else []
         return replace(
             self.of,
-            messages=[*messages, Message("user", storable(user))],
+            messages=[*messages, *(question.turns or [Message("user", storable(user))])],
             function=question.function,
             expects=question.expects,
             max_tokens=2 * question.expects + _SLACK,
