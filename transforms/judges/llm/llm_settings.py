@@ -55,7 +55,7 @@ class LlmSettings:
     model: str
     extractor_model: str = ""
     formulation: str = declared(
-        "",
+        FUNCTION,
         "how the model is asked: function, all facts in one call (default); stepwise; rationale; "
         "prompt; minicheck, granite_guardian, lynx: in the form of these models, the default "
         "where --model names one",
@@ -102,10 +102,6 @@ class LlmSettings:
         2_000, "split a text longer than N tokens for extraction (default 2000)", "N", low=50
     )
     prompts_dir: str | None = None
-
-    def __post_init__(self) -> None:
-        if not self.formulation:
-            object.__setattr__(self, "formulation", formulation_of(self.model))
 
 
 def formulation_of(model: str) -> str:

@@ -9,6 +9,7 @@ import pytest
 
 from tests.llm_server import LlmServer
 from tests.transforms.judges.llm.scripted import open_units, passages, record, verify
+from ufo.pipelines.options.command_line import settings_of
 from ufo.schemas.records import Evidence
 from ufo.transforms.judges.judge import JudgeContext
 from ufo.transforms.judges.llm.llm_judge import LlmJudge
@@ -38,8 +39,11 @@ MODELS = {
 @pytest.mark.parametrize("model", MODELS)
 def test_a_model_is_known_by_its_name(model: str) -> None:
     assert formulation_of(model) == MODELS[model]
-    assert LlmSettings(model).formulation == MODELS[model]
-    assert LlmSettings(model, formulation="prompt").formulation == "prompt"
+    given: dict[str, Any] = {"judge": "llm", "base_url": "http://localhost:1/v1", "model": model}
+    for named, formulation in ({}, MODELS[model]), ({"formulation": "prompt"}, "prompt"):
+        found = settings_of({"input": "x", "output": "y", **given, **named}).llm()
+        assert found is not None
+        assert found.formulation == formulation
 
 
 def asked(said: Any, formulation: str, **settings: Any) -> tuple[Evidence, FakeClient]:
@@ -116,7 +120,9 @@ def test_the_probability_of_support_is_that_of_the_word(
 )
 def test_the_messages_of_granite_guardian(model: str, role: str) -> None:
     client = FakeClient(["No"])
-    judge = LlmJudge(JudgeContext(LlmSettings(model), lambda: client))
+    judge = LlmJudge(
+        JudgeContext(LlmSettings(model, formulation="granite_guardian"), lambda: client)
+    )
     asyncio.run(judge.verify(open_units([BORN]), "s", [passages(PASSAGE)]))
     assert client.requests[0].messages == [
         Message("system", "groundedness"),
@@ -136,7 +142,8 @@ FOUND = ("Marie Curie was born in Warsaw in 1867.", "The Rhine flows into the No
 
 async def judged(server: LlmServer, model: str) -> tuple[list[str], list[Evidence]]:
     client = OpenAiClient(ClientSettings(endpoints(model, server.base_url)))
-    judge = LlmJudge(JudgeContext(LlmSettings(model), lambda: client))
+    settings = LlmSettings(model, formulation=formulation_of(model))
+    judge = LlmJudge(JudgeContext(settings, lambda: client))
     try:
         drafts = (await judge.extract(record(TEXT), segment(TEXT))).drafts
         units = open_units([draft.claim for draft in drafts], TEXT)
@@ -168,7 +175,7 @@ def test_such_a_model_judges_the_claims_that_rules_find(model: str) -> None:
 
 def test_another_model_extracts_if_it_is_named() -> None:
     client = FakeClient([{"facts": [], "no_claim": [1]}])
-    settings = LlmSettings("bespoke-minicheck", extractor_model="qwen2.5:7b")
+    settings = LlmSettings("m", "qwen2.5:7b", "minicheck")
     judge = LlmJudge(JudgeContext(settings, lambda: client))
     asyncio.run(judge.extract(record("It rains."), segment("It rains.")))
     assert [request.model for request in client.requests] == ["qwen2.5:7b"]
