@@ -312,11 +312,12 @@ async def _replies(
     that missing items will be requested again: an incomplete reply may then be cached.
     """
 
-    async def replies(items: Sequence[Item]) -> _Replies[Item, Value]:
+    # These annotations are texts, since they would be evaluated for each call.
+    async def replies(items: "Sequence[Item]") -> "_Replies[Item, Value]":
         question = form.question(items, wrong)
 
         @cache
-        def parse(choice: Choice) -> Parsed[Item, Value]:
+        def parse(choice: Choice) -> "Parsed[Item, Value]":
             return form.parse(choice, items, question.function is not None)
 
         def keep(choice: Choice) -> bool:
