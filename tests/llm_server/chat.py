@@ -118,8 +118,8 @@ def check(body: Any, switches: Switches) -> None:
     if not isinstance(messages, list) or not messages:
         raise bad("Missing required parameter: 'messages'.", "messages")
     for number, message in enumerate(messages):
-        usual = message.get("role") in ("system", "developer", "user", "assistant", "tool")
-        if not usual and not switches.any_role:
+        known = message.get("role") in ("system", "developer", "user", "assistant", "tool")
+        if not known and not switches.any_role:
             raise bad(f"Invalid value: 'messages[{number}].role'.", f"messages[{number}].role")
     n = body.get("n", 1)
     if not isinstance(n, int) or not 1 <= n <= 128:

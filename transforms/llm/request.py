@@ -172,6 +172,7 @@ class LlmError(Exception):
 
 # --- the parameters of functions, in a form that providers can enforce -------------------------
 
+
 def one_of(numbers: Iterable[int]) -> dict[str, Any]:
     """Return the schema of one of these numbers."""
     return {"type": "integer", "enum": list(numbers)}

@@ -198,6 +198,11 @@ HALF, WHOLE = '{"f1": {"answer": "1815", "rat', json.dumps({"f1": YES})
 REASONS = ["length", "max_tokens", "insufficient_system_resource", "network_error", "", "odd"]
 
 
+def kept(asked: Asked, choice: Choice) -> list[bool]:
+    """Return whether each request lets a choice be cached."""
+    return [request.keep is None or request.keep(choice) for request in asked.client.requests]
+
+
 @pytest.mark.parametrize("reason", REASONS)
 def test_a_reply_that_broke_off_is_used_only_if_it_is_whole(reason: str) -> None:
     whole = ask([Choice(arguments=WHOLE, finish_reason=reason)])
@@ -206,7 +211,7 @@ def test_a_reply_that_broke_off_is_used_only_if_it_is_whole(reason: str) -> None
     assert outcomes(cut) == [("u0", "error", "truncated")]
     (row,) = cut.result.evidence
     assert row.raw_verdict == f"({reason or 'no finish reason'}) {HALF}"
-    assert [request.keep(Choice(arguments=HALF)) for request in cut.client.requests] == [False] * 2
+    assert not any(kept(cut, Choice(arguments=HALF)))
 
 
 @pytest.mark.parametrize("formulation", ["stepwise", "rationale", "prompt"])
@@ -215,7 +220,7 @@ def test_words_that_broke_off_are_no_verdict(formulation: str, reason: str) -> N
     cut = Choice("Rationale: So.\nVerdict: True", finish_reason=reason)
     asked = ask(lambda request: cut, formulation=formulation)
     assert outcomes(asked) == [("u0", "error", "truncated")]
-    assert not any(request.keep(cut) for request in asked.client.requests)
+    assert not any(kept(asked, cut))
     call = Choice(arguments='{"rationale": "So.", "verdict": "Tr', finish_reason=reason)
     assert outcomes(ask(lambda request: call, formulation=formulation))[0][1] == "error"
 
