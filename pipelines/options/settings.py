@@ -18,7 +18,7 @@ from ufo.pipelines.options.option import Affects, names_of, of_results, of_run, 
 from ufo.schemas.errors import UsageError, need
 from ufo.schemas.storage import CACHE_VARIABLE, OFF, default_cache, is_remote
 from ufo.transforms.judges.judge import JUDGES, Judge, JudgeSpec, asks_llm_judge, make_judge
-from ufo.transforms.judges.llm.llm_settings import LLM_OPTIONS, LlmSettings
+from ufo.transforms.judges.llm.llm_settings import LLM_OPTIONS, LlmSettings, formulation_of
 from ufo.transforms.judges.offline import judged_by
 from ufo.transforms.llm.budget import load_prices
 from ufo.transforms.llm.client_settings import (
@@ -127,11 +127,12 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
         if not self.judge_class.needs_endpoint:
             return None
         endpoints = self.client().endpoints
+        model = endpoints[VERIFIER].model
         return LlmSettings(
-            model=endpoints[VERIFIER].model,
+            model=model,
             extractor_model=endpoints[EXTRACTOR].model,
             prompts_dir=self.prompts,
-            **self.given(*(name for name in LLM_OPTIONS)),
+            **{"formulation": formulation_of(model), **self.given(*LLM_OPTIONS)},
         )
 
     @property

@@ -55,6 +55,7 @@ class Switches:
     cap: int | None = None  # the most tokens that a reply may be limited to
     thinks: str = ""  # one of THOUGHTS: how the model's thoughts come with its reply
     streams: bool = False  # only requests for a stream are answered
+    any_role: bool = False  # a message may have a role of the model's own template
     azure: str = ""  # the name of a deployment, at Azure's paths and with its header for the key
     # Replies are half of what they should be, with this finish reason ("" for null); None: whole.
     breaks_off: str | None = None
@@ -125,7 +126,8 @@ def check(body: Any, switches: Switches) -> None:
     for number, message in enumerate(messages):
         if message.get("role") == "system" and switches.system == REJECTED:
             raise switches.refusal("system", bad("System role not supported", None))
-        if message.get("role") not in ("system", "developer", "user", "assistant", "tool"):
+        known = message.get("role") in ("system", "developer", "user", "assistant", "tool")
+        if not known and not switches.any_role:
             raise bad(f"Invalid value: 'messages[{number}].role'.", f"messages[{number}].role")
     n = body.get("n", 1)
     if not isinstance(n, int) or not 1 <= n <= 128:

@@ -5,6 +5,7 @@ What a prompt does not hold and the offline judge needs (the claim behind a quer
 behind an answer) is remembered from earlier requests, or told beforehand with `know`.
 """
 
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -44,6 +45,9 @@ class OfflineAnswers:
             "fact_checker": self._fact_checker,
             "Considering": self._faaf_prompt,
             "Take": self._faaf_facts,
+            "Document": self._minicheck,
+            "groundedness": self._granite_guardian,
+            "QUESTION": self._lynx,
         }
 
     def know(self, units: Iterable[tuple[str, str]]) -> None:
@@ -63,7 +67,8 @@ class OfflineAnswers:
         return Reply(reply.text, reply.arguments, name)
 
     def _task(self, chat: Chat) -> str:
-        return prompts.task(chat.system) or chat.function or prompts.published(chat.user)
+        named = chat.system if chat.system == "groundedness" else prompts.task(chat.system)
+        return named or chat.function or prompts.published(chat.user)
 
     # --- extraction ---
 
@@ -121,6 +126,29 @@ class OfflineAnswers:
         assert asked
         query = run_now(self._judge.queries([asked[2]])).queries[0]
         return Reply(_word(self._evidence(asked[2], query, prompts.Passage(asked[1], None)), chat))
+
+    # --- the forms of models that are trained to judge ---
+
+    def _minicheck(self, chat: Chat) -> Reply:
+        text, _, claim = chat.user.removeprefix("Document: ").rpartition("\nClaim: ")
+        return Reply("Yes" if self._supports(claim, text) else "No")
+
+    def _granite_guardian(self, chat: Chat) -> Reply:
+        text, _, claim = chat.user.rpartition("\n")
+        word = "no" if self._supports(claim, text) else "yes"
+        return Reply(f"<score> {word} </score>" if "3.3" in chat.model else word.title())
+
+    def _lynx(self, chat: Chat) -> Reply:
+        _, query, text, claim, form = chat.user.split("\n\n--\n")
+        supports = self._supports(claim.removeprefix("ANSWER:\n"), text.partition("\n")[2])
+        assert query.partition("\n")[2]
+        assert '"SCORE"' in form
+        said = {"REASONING": ["The document says so."], "SCORE": "PASS" if supports else "FAIL"}
+        return Reply(f"```json\n{json.dumps(said)}\n```")
+
+    def _supports(self, claim: str, text: str) -> bool:
+        query = self._queries.get(claim) or run_now(self._judge.queries([claim])).queries[0]
+        return self._evidence(claim, query, prompts.Passage(text, None)).outcome == SUPPORTED
 
     # --- verification through a function, as JSON and as tags ---
 

@@ -41,8 +41,8 @@ def task(system: str) -> str | None:
 
 
 def published(user: str) -> str:
-    """The word by which a request of FaaF's code, in text alone, is known; "" for others."""
-    found = re.search(r"^(Considering|Take)\b", user, re.MULTILINE)
+    """The word by which a request in a published form, in text alone, is known; "" for others."""
+    found = re.search(r"^(Considering|Take|Document|QUESTION)\b", user, re.MULTILINE)
     return found[1] if found else ""
 
 

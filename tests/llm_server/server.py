@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import chat as chats
-from . import faults, http, tokens
+from . import faults, http, shapes, tokens
 from .answerers import Answerer, Anything, Kinds, Knowledge, Probe, reply_to
 from .batches import Batches, LostReply
 from .contexts import STATEMENTS
@@ -51,7 +51,7 @@ class LlmServer:
         self.key = keys[0] if keys else "none"
         self.requests: list[Logged] = []
         self.faults: deque[faults.Fault | None] = deque()
-        self.mix: faults.Mix | faults.Stops | None = None
+        self.mix: faults.Mix | faults.Stops | shapes.Every | None = None
         self.batches = Batches(self)
         self.embeddings = Embeddings()
         self.latency: Callable[[], float] = faults.fixed(0.0)
@@ -294,6 +294,8 @@ class LlmServer:
             entry.completion_tokens += cost
             if fault:
                 faults.spoil(fault, choice)
+            if fault and fault.kind == "shape":
+                shapes.spoil(fault.value, choice)
             choices.append(choice)
         if fault and fault.kind == "no_choices":
             choices = []

@@ -57,6 +57,7 @@ class Question:
     """What a model is asked; `expects` estimates the tokens of the reply.
 
     An empty `system` sends no system message. `logprobs` asks for the reply's log-probability.
+    `turns` are sent in place of the user's message.
     """
 
     system: str
@@ -64,6 +65,7 @@ class Question:
     function: Function | None = None
     expects: int = SHORT_REPLY
     logprobs: bool = False
+    turns: Sequence[Message] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +193,7 @@ class Asker:
         messages = [Message("system", question.system)] if question.system else []
         return replace(
             self.of,
-            messages=[*messages, Message("user", storable(user))],
+            messages=[*messages, *(question.turns or [Message("user", storable(user))])],
             function=question.function,
             expects=question.expects,
             max_tokens=2 * question.expects + _SLACK,
@@ -310,11 +312,12 @@ async def _replies(
     that missing items will be requested again: an incomplete reply may then be cached.
     """
 
-    async def replies(items: Sequence[Item]) -> _Replies[Item, Value]:
+    # These annotations are texts, since they would be evaluated for each call.
+    async def replies(items: "Sequence[Item]") -> "_Replies[Item, Value]":
         question = form.question(items, wrong)
 
         @cache
-        def parse(choice: Choice) -> Parsed[Item, Value]:
+        def parse(choice: Choice) -> "Parsed[Item, Value]":
             return form.parse(choice, items, question.function is not None)
 
         def keep(choice: Choice) -> bool:

@@ -178,7 +178,7 @@ class FactFunction:
             if any(_is_sample(self._texts(check)) for _, check in checks):
                 continue
             given = [(one, self._finding(check)) for told, check in checks for one in told]
-            if self.settings.verdict_labels == TFN and isinstance(value := opened(value), Mapping):
+            if self.settings.verdict_labels == TFN and isinstance(value := opened(value), dict):
                 silent = Finding(records.NOANS, raw_verdict=NOANS)
                 given += [(one, silent) for one in numbers_of(opened(value.get(NOANS_LIST)))]
             for passage in passages:
@@ -194,9 +194,9 @@ class FactFunction:
         value = opened(value)
         if isinstance(value, list):
             value = {CHECKS: value}
-        if self.single and isinstance(value, str | bool):
+        if self.single and isinstance(value, (str, bool)):
             value = {VERDICT: value}
-        if not isinstance(value, Mapping):
+        if not isinstance(value, dict):
             return
         if self.single and VERDICT in value:
             yield [1], value

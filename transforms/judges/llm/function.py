@@ -15,7 +15,7 @@ https://github.com/vasiliskatr/faaf (faaf_verification.py, claude_utils.py).
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from math import inf
@@ -50,11 +50,13 @@ _PASSAGE_TAG: Final = re.compile(r"<(p[0-9]{1,6})>")
 def formulation(prompts: Prompts, settings: LlmSettings) -> Formulation:
     """Return the formulation `function` with these settings."""
 
+    fixed = _Fixed.of(prompts, settings)
+
     async def judge(case: Case, asker: Asker) -> dict[Pair, Finding]:
         if settings.as_published:
             form = _Objects(prompts, settings, case).form()
         else:
-            form = _Calls(prompts, settings, case, asker).form()
+            form = _Calls(prompts, settings, fixed, case, asker).form()
         answers = await ask_for_items(case.pairs, form, asker)
         return {pair: Finding.of(answer) for pair, answer in answers.items()}
 
@@ -79,12 +81,50 @@ def _passages(items: Sequence[Pair]) -> list[int]:
 # --- our form -----------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
+class _Fixed:
+    """What all calls of our form share: the system message for a call, the one for a reply in tags,
+    the descriptions of the arguments, and a question without facts, by which room is measured."""
+
+    system: str
+    tags_system: str
+    descriptions: Mapping[str, str]
+    empty: Question
+
+    @classmethod
+    def of(cls, prompts: Prompts, settings: LlmSettings) -> "_Fixed":
+        """Return the texts for these settings."""
+        labels, asked = settings.verdict_labels, fields_of(settings)
+        texts = {name: prompts[f"argument_{name}"] for name in schema.described(settings)}
+        verdicts = prompts[f"verdicts_{labels}"]
+        fields = [f"<{name}>: {texts[name]}" for name in asked[:-1]]
+        fields.append(f"<{schema.VERDICT}>: {', '.join(schema.VERDICTS[labels])}")
+        if labels == TFN:
+            listed = texts[schema.NOANS_LIST]
+            fields.append(f"After the passages, <{schema.NOANS_LIST}>: {listed}")
+        unused = {schema.ANSWER, schema.CITATION, schema.RATIONALE}.difference(asked)
+        left_out = tuple(f"<{name}>" for name in unused)
+        lines = prompts[f"verify_xml_example_{labels}"].splitlines()
+        in_tags = prompts.render(
+            "verify_xml_system",
+            verdicts=verdicts,
+            fields="\n".join(fields),
+            example="\n".join(line for line in lines if not line.startswith(left_out)),
+        )
+        system = prompts.render("verify_facts_system", verdicts=verdicts)
+        of_two = FactFunction([[1, 2]], settings)
+        parameters, about = of_two.parameters(texts), prompts["function_verify"]
+        function = Function("verify_facts", about, parameters, of_two.example())
+        return cls(system, in_tags, texts, Question(system, "", function))
+
+
 @dataclass(slots=True)
 class _Calls:
     """The functions of our form; `context` is the limit of the response's text in a call."""
 
     prompts: Prompts
     settings: LlmSettings
+    fixed: _Fixed
     case: Case
     asker: Asker
     context: int = _CONTEXT
@@ -102,8 +142,7 @@ class _Calls:
         """Return the pairs of each call, within the known size of the model's context."""
         units, settings = self.case.units, self.settings
         tokens = settings.call_tokens
-        empty = Question(self.system(), "", self.function(FactFunction([[1, 2]], settings)))
-        room = self.asker.room(empty)
+        room = self.asker.room(self.fixed.empty)
         if room is not None:
             tokens = max(1, min(tokens, room - _NEIGHBOURS))
             self.context = min(_CONTEXT, room // _SURROUNDINGS)
@@ -124,7 +163,7 @@ class _Calls:
         facts = self.facts(items, exact=bool(wrong))
         # Weak models copy an example, so a repair has none.
         function = None if in_tags else self.function(facts, example=not wrong)
-        system = self.tags_system() if in_tags else self.system()
+        system = self.fixed.tags_system if in_tags else self.fixed.system
         return Question(system, self.user(items, facts), function, self.expected() * len(items))
 
     def parse(self, choice: Choice, items: Sequence[Pair], call: bool) -> Parsed[Pair, Finding]:
@@ -149,10 +188,9 @@ class _Calls:
 
     def function(self, facts: FactFunction, example: bool = True) -> Function:
         """Return the function that is called."""
-        texts = {name: self.prompts[f"argument_{name}"] for name in schema.described(self.settings)}
         sample = facts.example() if example else None
-        about = self.prompts["function_verify"]
-        return Function("verify_facts", about, facts.parameters(texts), sample)
+        schema = facts.parameters(self.fixed.descriptions)
+        return Function("verify_facts", self.prompts["function_verify"], schema, sample)
 
     def user(self, items: Sequence[Pair], function: FactFunction) -> str:
         """Return the user message: passages, context and facts."""
@@ -172,30 +210,6 @@ class _Calls:
             passages=wrapped("passages", "\n".join([*passages, ""])),
             context=element("context", context) if context else "",
             facts=wrapped("facts", "\n".join([*facts, ""])),
-        )
-
-    def system(self) -> str:
-        """Return the system message for a call."""
-        verdicts = self.prompts[f"verdicts_{self.settings.verdict_labels}"]
-        return self.prompts.render("verify_facts_system", verdicts=verdicts)
-
-    def tags_system(self) -> str:
-        """Return the system message for a reply in tags, which it describes."""
-        prompts, labels = self.prompts, self.settings.verdict_labels
-        asked = fields_of(self.settings)
-        fields = [f"<{name}>: {prompts[f'argument_{name}']}" for name in asked[:-1]]
-        fields.append(f"<{schema.VERDICT}>: {', '.join(schema.VERDICTS[labels])}")
-        if labels == TFN:
-            listed = prompts[f"argument_{schema.NOANS_LIST}"]
-            fields.append(f"After the passages, <{schema.NOANS_LIST}>: {listed}")
-        unused = {schema.ANSWER, schema.CITATION, schema.RATIONALE}.difference(asked)
-        left_out = tuple(f"<{name}>" for name in unused)
-        lines = prompts[f"verify_xml_example_{labels}"].splitlines()
-        return prompts.render(
-            "verify_xml_system",
-            verdicts=prompts[f"verdicts_{labels}"],
-            fields="\n".join(fields),
-            example="\n".join(line for line in lines if not line.startswith(left_out)),
         )
 
 
@@ -250,6 +264,8 @@ def pack(
     passages or all of them. A fact with more passages than a call may contain is split over several
     calls; a passage that exceeds the limit alone gets its own call.
     """
+    if len(pairs) == 1:
+        return [[*pairs]]
     calls: list[_PackedCall] = []
     of_fact, of_passage = cache(fact_tokens), cache(passage_tokens)
 

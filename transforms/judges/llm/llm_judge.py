@@ -7,10 +7,10 @@ from typing import Any
 
 from ufo.schemas.records import InputRecord, OpenUnits, Passage
 from ufo.transforms.judges.judge import Drafts, Judge, JudgeContext, Judged, Queries, evidence_row
-from ufo.transforms.judges.llm import extraction, function, pairwise
+from ufo.transforms.judges.llm import extraction, function, grounding, pairwise
 from ufo.transforms.judges.llm.asking import Asker
 from ufo.transforms.judges.llm.judgements import Case, Finding, Formulation, Pair
-from ufo.transforms.judges.llm.llm_settings import FUNCTION, LlmSettings
+from ufo.transforms.judges.llm.llm_settings import FUNCTION, GROUNDING, LlmSettings
 from ufo.transforms.llm.request import EXTRACTOR, VERIFIER, Request
 from ufo.transforms.prompts import Prompts, load_prompts
 from ufo.transforms.sentences import Span
@@ -20,7 +20,9 @@ from ufo.transforms.sources.fact_source import Found
 class LlmJudge(Judge):
     """Asks a language model for the claims of a text and for each verdict.
 
-    The client belongs to the run and is not closed by the judge.
+    The client belongs to the run and is not closed by the judge. A model that only judges
+    (`llm_settings.GROUNDING`) is asked for no claims: the rules of the offline judge find them,
+    unless another model extracts.
 
     Raises:
         UsageError: a prompt in `context.settings.prompts_dir` is invalid, or settings conflict.
@@ -37,6 +39,8 @@ class LlmJudge(Judge):
         self._cache = context.judgement_cache and cache(context.judgement_cache)
         self.prompts = load_prompts(settings.prompts_dir)
         self._formulation = formulation(settings, self.prompts)
+        judges_only = settings.formulation in GROUNDING
+        self._by_rules = judges_only and settings.extractor_model in ("", settings.model)
         self.prompt_version = self.prompts.version(self._formulation.names)
         """The version of the prompts that verdicts depend on: 12 hex digits."""
 
@@ -56,16 +60,20 @@ class LlmJudge(Judge):
 
     async def extract(self, record: InputRecord, sentences: Sequence[Span]) -> Drafts:
         """Return the claims of the response, by one call or a few for a long text."""
+        if self._by_rules:
+            return await super().extract(record, sentences)
         return await self._extract(extraction.CLAIMS, record, sentences)
 
     async def extract_sentences(self, record: InputRecord, sentences: Sequence[Span]) -> Drafts:
         """Return one claim for each sentence with a checkable claim."""
+        if self._by_rules:
+            return await super().extract_sentences(record, sentences)
         return await self._extract(extraction.SENTENCES, record, sentences)
 
     async def queries(self, claims: Sequence[str], response_id: str | None = None) -> Queries:
         """Return a query for each claim, in order."""
-        if not claims:
-            return Queries()
+        if not claims or self._by_rules:
+            return await super().queries(claims, response_id)
         asker = self.asker(EXTRACTOR, "query", response_id)
         written = await extraction.write_queries(claims, asker, self._settings)
         return Queries(written, failures=asker.failures, usage=asker.usage)
@@ -119,6 +127,8 @@ def formulation(settings: LlmSettings, prompts: Prompts) -> Formulation:
     """
     if settings.formulation == FUNCTION:
         return function.formulation(prompts, settings)
+    if settings.formulation in GROUNDING:
+        return grounding.formulation(prompts, settings)
     return pairwise.formulation(prompts, settings)
 
 

@@ -17,6 +17,11 @@ FUNCTION = "function"
 STEPWISE = "stepwise"
 RATIONALE = "rationale"
 PROMPT = "prompt"
+MINICHECK = "minicheck"
+GRANITE_GUARDIAN = "granite_guardian"
+LYNX = "lynx"
+GROUNDING = (MINICHECK, GRANITE_GUARDIAN, LYNX)
+"""The formulations of models that are trained to judge, and do nothing else."""
 JSON = "json"
 XML = "xml"
 
@@ -52,9 +57,10 @@ class LlmSettings:
     formulation: str = declared(
         FUNCTION,
         "how the model is asked: function, all facts in one call (default); stepwise; rationale; "
-        "prompt",
+        "prompt; minicheck, granite_guardian, lynx: in the form of these models, the default "
+        "where --model names one",
         "HOW",
-        choices=(FUNCTION, STEPWISE, RATIONALE, PROMPT),
+        choices=(FUNCTION, STEPWISE, RATIONALE, PROMPT, *GROUNDING),
     )
     verdict_labels: str = declared(
         TFN,
@@ -96,6 +102,16 @@ class LlmSettings:
         2_000, "split a text longer than N tokens for extraction (default 2000)", "N", low=50
     )
     prompts_dir: str | None = None
+
+
+def formulation_of(model: str) -> str:
+    """Return the formulation of a model by its name: its own, or `function`."""
+    name = model.casefold()
+    if "minicheck" in name:
+        return MINICHECK
+    if "granite" in name and "guardian" in name:
+        return GRANITE_GUARDIAN
+    return LYNX if "patronus" in name or "lynx" in name else FUNCTION
 
 
 LLM_OPTIONS: Final[Mapping[str, Mapping[str, Any]]] = {

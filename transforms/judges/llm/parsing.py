@@ -7,7 +7,7 @@ twice with differences counts as missing. No function here raises.
 import json
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from importlib import resources
 from itertools import chain
@@ -175,7 +175,7 @@ _DECODER: Final = json.JSONDecoder(object_pairs_hook=_members, strict=False)
 def _objects(text: str) -> Iterator[tuple[Any, bool]]:
     """Yield the outermost JSON objects of a text, and whether the text ends within each; of such a
     one the complete part. A text that is a JSON text yields what that says."""
-    if text.lstrip()[:1] == '"':
+    if text[:1] not in ("", "{") and text.lstrip()[:1] == '"':
         with suppress(ValueError, RecursionError):
             yield _DECODER.decode(text.strip()), False
             return
@@ -219,6 +219,9 @@ def breaks_off(choice: Choice) -> bool:
     Some servers return finish_reason `stop` for a reply that their limit cut off.
     """
     text = choice.arguments or choice.text
+    with suppress(ValueError, RecursionError):  # most replies
+        json.loads(text)
+        return False
     ends = [ends_within for _, ends_within in _objects(text)]
     unclosed = any(ends) or (not ends and text.rstrip()[-1:] not in ("]", "}"))
     return bool(_BEGINNING.match(text)) and unclosed
@@ -239,8 +242,8 @@ def arguments_of(choice: Choice, names: Iterable[str]) -> dict[str, Any]:
     if choice.refusal or choice.ending == WITHHELD:
         return {}
     wanted = frozenset(names)
-    called = _members([*_wanted(choice.arguments or "", wanted, _WRAPPERS)])
-    return called or _members([*_wanted(choice.text, wanted, _WRAPPERS)])
+    called = _wanted(choice.arguments, wanted, _WRAPPERS) if choice.arguments else ()
+    return _members([*called]) or _members([*_wanted(choice.text, wanted, _WRAPPERS)])
 
 
 def _wanted(value: Any, wanted: frozenset[str], levels: int) -> Iterator[tuple[str, Any]]:
@@ -251,7 +254,7 @@ def _wanted(value: Any, wanted: frozenset[str], levels: int) -> Iterator[tuple[s
         inner = (found for found, _ in _objects(value))
     elif isinstance(value, list):
         inner = value
-    elif isinstance(value, Mapping):
+    elif isinstance(value, dict):
         direct = [(name, value[name]) for name in value if name in wanted]
         yield from direct
         inner = () if direct else value.values()
@@ -267,11 +270,11 @@ def opened(value: Any) -> Any:
     return value
 
 
-def objects_of(value: Any) -> list[Mapping[str, Any]]:
+def objects_of(value: Any) -> list[dict[str, Any]]:
     """Return the objects of a list, or the single one that stands in its place."""
     value = opened(value)
     items = map(opened, value if isinstance(value, list) else [value])
-    return [item for item in items if isinstance(item, Mapping)]
+    return [item for item in items if isinstance(item, dict)]
 
 
 def tags(text: str, names: Iterable[str]) -> dict[str, str]:

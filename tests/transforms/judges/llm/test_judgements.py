@@ -32,7 +32,7 @@ def units(response_id: str, *claims: str, text: str = "") -> OpenUnits:
     """Claims of the last sentence of a text, by default of none."""
     found = open_units(claims, text or TEXT)
     place = len(found.sentence_spans) // 2 - 1 if text else None
-    of = {"response_id": response_id, "query": "?", "sentence_index": place}
+    of: dict[str, Any] = {"response_id": response_id, "query": "?", "sentence_index": place}
     own = [replace(unit, **of) for unit in found.units]
     return replace(found, response_id=response_id, units=own)
 

@@ -1,5 +1,6 @@
 """Extraction and verification by a scripted model: replies in JSON, in tags and in words."""
 
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +23,7 @@ from tests.transforms.judges.llm.scripted import (
 )
 from ufo.schemas.errors import UsageError
 from ufo.transforms.judges.llm.extraction import related
-from ufo.transforms.llm.request import Completion, LlmError, Request
+from ufo.transforms.llm.request import Choice, Completion, LlmError, Request
 from ufo.transforms.prompts.data import read
 
 REPLIES = yaml.safe_load(Path(__file__).with_name("replies.yaml").read_text(encoding="utf-8"))
@@ -191,6 +192,56 @@ def test_an_error_that_all_would_meet_is_raised_with_what_was_spent(formulation:
         ask(lambda r: next(replies), "A.", "B.", formulation=formulation, passages_per_call=1)
     assert error.value.final
     assert len(error.value.usage) == 1
+
+
+HALF, WHOLE = '{"f1": {"answer": "1815", "rat', json.dumps({"f1": YES})
+REASONS = ["length", "max_tokens", "insufficient_system_resource", "network_error", "", "odd"]
+
+
+def kept(asked: Asked, choice: Choice) -> list[bool]:
+    """Return whether each request lets a choice be cached."""
+    return [request.keep is None or request.keep(choice) for request in asked.client.requests]
+
+
+@pytest.mark.parametrize("reason", REASONS)
+def test_a_reply_that_broke_off_is_used_only_if_it_is_whole(reason: str) -> None:
+    whole = ask([Choice(arguments=WHOLE, finish_reason=reason)])
+    assert outcomes(whole) == [("u0", "supported", None)]
+    cut = ask([Choice(arguments=HALF, finish_reason=reason)] * 2)
+    assert outcomes(cut) == [("u0", "error", "truncated")]
+    (row,) = cut.result.evidence
+    assert row.raw_verdict == f"({reason or 'no finish reason'}) {HALF}"
+    assert not any(kept(cut, Choice(arguments=HALF)))
+
+
+@pytest.mark.parametrize("formulation", ["stepwise", "rationale", "prompt"])
+@pytest.mark.parametrize("reason", REASONS)
+def test_words_that_broke_off_are_no_verdict(formulation: str, reason: str) -> None:
+    cut = Choice("Rationale: So.\nVerdict: True", finish_reason=reason)
+    asked = ask(lambda request: cut, formulation=formulation)
+    assert outcomes(asked) == [("u0", "error", "truncated")]
+    assert not any(kept(asked, cut))
+    call = Choice(arguments='{"rationale": "So.", "verdict": "Tr', finish_reason=reason)
+    assert outcomes(ask(lambda request: call, formulation=formulation))[0][1] == "error"
+
+
+@pytest.mark.parametrize("reason", ["content_filter", "SAFETY"])
+def test_a_reply_that_was_withheld_is_filtered(reason: str) -> None:
+    asked = ask([Choice(arguments=WHOLE, finish_reason=reason)] * 2)
+    assert outcomes(asked) == [("u0", "error", "filtered")]
+
+
+@pytest.mark.parametrize("formulation", ["function", "stepwise", "rationale", "prompt"])
+def test_thoughts_without_an_answer_are_an_error_with_advice(formulation: str) -> None:
+    thought = Choice(thought="Okay, the user asks")
+    units, found = open_units([BORN, WROTE]), passages("A.")
+    asked = verify(lambda request: thought, units, [found, found], formulation=formulation)
+    assert outcomes(asked) == [(unit, "error", "unparsable") for unit in ("u0", "u1")]
+    assert {row.raw_verdict for row in asked.result.evidence} == {"Okay, the user asks"}
+    assert len(asked.client.requests) == (1 if formulation == "function" else 2)
+    for failure in asked.result.failures:
+        assert "--reasoning-parser" in failure.message
+        assert failure.input == "Okay, the user asks"
 
 
 def test_200_000_characters_are_all_asked_about_in_parts_with_context() -> None:

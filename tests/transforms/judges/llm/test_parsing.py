@@ -269,23 +269,12 @@ def verdict_of(given: Any, options: str = "tfn", **fields: Any) -> str | None:
     return found[1, 1].outcome if found else None
 
 
-VERDICTS: dict[str, dict[Any, str]] = {
-    outcome: dict.fromkeys(words, outcome)
-    for outcome, words in {
-        "supported": [True, "T", "true", "TRUE.", "Yes", "`yes`", "**Supported**", " supports "],
-        "refuted": [
-            False,
-            "f",
-            " False ",
-            "“No”",
-            "NO!",
-            "Refuted",
-            "not supported",
-            "CONTRADICTED",
-        ],
-        "noans": ["n", "Not clear", "not_clear", "NOANS", "Unclear.", "unknown", "'N'", "N/A"],
-    }.items()
+SAID: dict[str, list[Any]] = {
+    "supported": [True, "T", "true", "TRUE.", "Yes", "`yes`", "**Supported**", " supports "],
+    "refuted": [False, "f", " False ", "“No”", "NO!", "Refuted", "not supported", "contradicted"],
+    "noans": ["n", "Not clear", "not_clear", "NOANS", "Unclear.", "unknown", "'N'", "N/A"],
 }
+VERDICTS = {outcome: dict.fromkeys(words, outcome) for outcome, words in SAID.items()}
 
 
 def test_a_verdict_that_is_not_clear_is_one_with_three_labels_alone() -> None:

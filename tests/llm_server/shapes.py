@@ -1,0 +1,110 @@
+"""The arguments of a function call as models write them in place of what was asked for.
+
+    server.mix = shapes.Every(shapes.SHAPES["numbers as text"])
+
+A shape takes the arguments, and returns the text in their place. Probes are left as they are.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from .faults import Fault
+
+Arguments = dict[str, Any]
+Shape = Callable[[Arguments], str]
+
+
+class Every:
+    """Gives every reply a shape."""
+
+    def __init__(self, shape: Shape) -> None:
+        self._shape = shape
+
+    def next(self, body: bytes) -> Fault | None:
+        return None if b'"report"' in body else Fault("shape", self._shape)
+
+
+def _each(change: Callable[[str, Any], Any]) -> Shape:
+    """A change of every value that is neither a list nor an object, by its name."""
+
+    def changed(name: str, value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: changed(key, below) for key, below in value.items()}
+        if isinstance(value, list):
+            return [changed(name, below) for below in value]
+        return change(name, value)
+
+    return lambda arguments: json.dumps(changed("", arguments), ensure_ascii=False)
+
+
+def _numbers(written: Callable[[int], Any]) -> Shape:
+    return _each(lambda name, value: written(value) if isinstance(value, int) else value)
+
+
+def _verdicts(*words: Any) -> Shape:
+    by_letter = dict(zip("TFN", words, strict=True))
+    return _each(lambda name, value: by_letter[value] if name == "verdict" else value)
+
+
+def _written(change: Callable[[str], str]) -> Shape:
+    return lambda arguments: change(json.dumps(arguments, ensure_ascii=False, indent=1))
+
+
+def _calls(arguments: Arguments) -> list[str]:
+    """One call for each argument; a list has a call for each item."""
+    calls = []
+    for name, value in arguments.items():
+        items = [[item] for item in value] if isinstance(value, list) else [value]
+        calls += [json.dumps({name: item}, ensure_ascii=False) for item in items]
+    return calls or ["{}"]
+
+
+def _parallel(arguments: Arguments) -> str:
+    name = "functions.judge"
+    uses = [{"recipient_name": name, "parameters": json.loads(one)} for one in _calls(arguments)]
+    return json.dumps({"tool_uses": uses})
+
+
+SHAPES: Mapping[str, Shape] = {
+    "numbers as text": _numbers(str),
+    "numbers as floats": _numbers(float),
+    "numbers with a letter": _numbers("p{}".format),
+    "numbers in brackets": _numbers("[{}]".format),
+    "numbers with a mark": _numbers("#{}".format),
+    "a call for each argument": lambda arguments: "\n".join(_calls(arguments)),
+    "an empty call first": lambda arguments: "{}\n\n" + json.dumps(arguments),
+    "a call twice": lambda arguments: "\n".join(2 * [json.dumps(arguments)]),
+    "calls in parallel": _parallel,
+    "arguments as a text": lambda arguments: json.dumps(json.dumps(arguments)),
+    "arguments as a text of a text": _written(lambda text: json.dumps(json.dumps(text))),
+    "within a call": lambda arguments: json.dumps({"name": "judge", "arguments": arguments}),
+    "values as texts": lambda arguments: json.dumps(
+        {name: json.dumps(value, ensure_ascii=False) for name, value in arguments.items()}
+    ),
+    "verdicts as booleans": _verdicts(True, False, "N"),
+    "verdicts in words": _verdicts("Supported", "Not supported", "Not clear"),
+    "verdicts with marks": _verdicts("**TRUE.**", "'false'", "Unclear."),
+    "verdicts as an answer": _verdicts("yes", "No", "not enough info"),
+    "verdicts of entailment": _verdicts("ENTAILMENT", "CONTRADICTION", "NEUTRAL"),
+    "commas too many": _written(lambda text: text.replace("\n", ",\n").replace("{,", "{")
+                                .replace("[,", "[").replace(",,", ",")),
+    "in single quotes": repr,
+    "in curly quotes": lambda arguments: json.dumps(arguments, ensure_ascii=False)
+    .replace('{"', "{“").replace('": ', "”: ").replace(': "', ": “").replace('", "', "”, “")
+    .replace('"}', "”}").replace(', "', ", “"),
+    "with comments": _written(lambda text: text.replace("\n", " // so it is\n", 1) + " # end"),
+    "with raw line breaks": lambda arguments: _each(
+        lambda name, value: f"{value}\n" if name in ("rationale", "claim") else value
+    )(arguments).replace("\\n", "\n"),
+    "in a fence": _written(lambda text: f"Here it is:\n```json\n{text}\n```\nAnything else?"),
+}  # fmt: skip
+
+
+def spoil(shape: Shape, choice: dict[str, Any]) -> None:
+    """Write the arguments of the calls of a choice, or the JSON in its text, in a shape."""
+    message = choice["message"]
+    for call in message.get("tool_calls") or ():
+        call["function"]["arguments"] = shape(json.loads(call["function"]["arguments"]))
+    if str(message.get("content") or "").startswith("{"):
+        message["content"] = shape(json.loads(message["content"]))
