@@ -3,23 +3,22 @@ being answered."""
 
 import asyncio
 import json
-import os
-import re
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final, TypeVar
-from urllib.parse import parse_qsl, urlsplit
-from urllib.request import getproxies, proxy_bypass
+from urllib.parse import parse_qsl
 
 import httpx2
 import openai
 from openai import AsyncAzureOpenAI, AsyncOpenAI, DefaultAsyncHttpxClient
 
 from ufo.transforms.llm.chat import completion_of
+from ufo.transforms.llm.connections import explained, opening, proxies
 from ufo.transforms.llm.endpoint import AZURE_TOKEN_VARIABLE, Endpoint, azure_of
-from ufo.transforms.llm.errors import SendError, is_page, of_response, payload_of, table
+from ufo.transforms.llm.errors import SendError, is_page, of_response, payload_of
 from ufo.transforms.llm.request import LlmError
 from ufo.transforms.llm.send import Received
 
@@ -168,7 +167,7 @@ class Transport:
             endpoint = self._endpoint
             self._key = endpoint.key()
             seconds, most = endpoint.timeout, self._concurrency + 1
-            with opening(endpoint):
+            with opening(endpoint.shown_url, partial(LlmError, final=True)):
                 # A proxy needs the client's own pool.
                 pool: dict[str, Any] = (
                     {"limits": _limits(most)} if proxies() else {"transport": Connections(most)}
@@ -213,7 +212,7 @@ def client_of(
         LlmError: no client can be made here, as for a proxy that is not one.
     """
     azure = azure_of(endpoint.url)
-    with opening(endpoint):
+    with opening(endpoint.shown_url, partial(LlmError, final=True)):
         if azure is None:
             base, _, query = endpoint.url.partition("?")
             return kind(api_key=key, base_url=base, default_query=dict(parse_qsl(query)), **common)
@@ -239,15 +238,6 @@ def refused(endpoint: Endpoint, key: str, response: Any) -> SendError:
     return of_response(endpoint, key, status, response.headers, payload, time.time())
 
 
-@contextmanager
-def opening(endpoint: Endpoint) -> Iterator[None]:
-    """Raise what keeps a client from being made, such as a proxy's address, as an LlmError."""
-    try:
-        yield
-    except Exception as error:  # of the environment, whatever it is: nothing was asked yet
-        raise LlmError(_explained(endpoint, error, proxies())[0], final=True) from None
-
-
 def unanswered(endpoint: Endpoint, error: Exception, reached: bool) -> SendError:
     """Return the error for a request without an answer: for a time-out, or a broken connection."""
     cause = error.__cause__ if isinstance(error, openai.APIConnectionError) else error
@@ -269,54 +259,5 @@ def broken(endpoint: Endpoint, error: Exception, reached: bool = True) -> SendEr
 
     It is transient if the endpoint was `reached` before, or if its cause is not known.
     """
-    message, final = _explained(endpoint, error, proxies(endpoint.url), reached)
+    message, final = explained(endpoint.shown_url, error, proxies(endpoint.url), reached)
     return SendError(message, "connection", transient=not final, final=final)
-
-
-def _explained(
-    endpoint: Endpoint, error: Exception, proxy: str, reached: bool = False
-) -> tuple[str, bool]:
-    """Return what keeps requests from an endpoint, with the remedy, and whether it is final."""
-    chain = list(_chain(error))
-    names = ": ".join(f"{type(one).__name__}: {one}" for one in chain)
-    said = [str(one) for one in chain if str(one)] or [type(chain[-1]).__name__]
-    cause = re.sub(r"[^\s/@]*@", "***@", said[-1])
-    for row in table("remedies")["connections"]:
-        if re.search(row["text"], names) and (proxy or not row.get("proxied")):
-            variables = ("SSL_CERT_FILE", "SSL_CERT_DIR")
-            files = (f"{name}={os.environ[name]}" for name in variables if os.environ.get(name))
-            message = row["says"].format(
-                where=endpoint.shown_url,
-                cause=cause,
-                proxy=proxy,
-                certificates=next(files, "SSL_CERT_FILE is not set"),
-            )
-            return message, row.get("always", False) or not reached
-    broke = "the connection to {} broke" if reached else "no connection to {}"
-    return f"{broke.format(endpoint.shown_url)} ({type(error).__name__}: {cause})", False
-
-
-def _chain(error: BaseException) -> Iterator[BaseException]:
-    """Yield an error and its causes, the innermost last."""
-    below: BaseException | None = error
-    while below is not None:
-        yield below
-        group = below.exceptions[0] if isinstance(below, BaseExceptionGroup) else None
-        below = group or below.__cause__ or below.__context__
-
-
-def proxies(url: str = "") -> str:
-    """Return the proxies in the way to a URL, or all, by address and variable, without passwords;
-    "" for none."""
-    parts, known = urlsplit(url), getproxies()
-    if url and proxy_bypass(parts.hostname or ""):
-        return ""
-    schemes = [one for one in ("http", "https", "all") if known.get(one)]
-    if url:
-        schemes = [one for one in (parts.scheme, "all") if one in schemes][:1]
-    shown = []
-    for scheme in schemes:
-        names = f"{scheme}_proxy", f"{scheme}_proxy".upper()
-        variable = next((name for name in names if os.environ.get(name)), "the system's settings")
-        shown.append(f"the proxy {re.sub(r'[^/@]*@', '***@', known[scheme])} ({variable})")
-    return " or ".join(shown)

@@ -396,7 +396,7 @@ def failed(url: str, reached: bool = False) -> SendError | LlmError:
         pytest.param(
             {"ALL_PROXY": f"socks5://me:secret@{NOBODY}"},
             "http://a.invalid/v1",
-            'pip install "httpx2[socks]"',
+            "pip install socksio",
             id="a SOCKS proxy",
         ),
         pytest.param(

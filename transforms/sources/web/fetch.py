@@ -19,8 +19,9 @@ import httpcore
 import httpx
 from protego import Protego
 
-from ufo.schemas.errors import ends_run
+from ufo.schemas.errors import RunError, ends_run
 from ufo.schemas.text import host_of
+from ufo.transforms.llm.connections import opening
 from ufo.transforms.llm.errors import SendError
 from ufo.transforms.llm.send import Retry, Sleep, Timing, retrying
 from ufo.transforms.llm.waits import retry_after
@@ -96,7 +97,8 @@ class Fetcher:
         self._clock = clock
         self._places = asyncio.Semaphore(connections)
         self._sites = Cached[Protego | FetchedPage](_SITES, _RULES_SECONDS)
-        self._connections = page_connections(allow_private, resolve)
+        with opening("pages", RunError):
+            self._connections = page_connections(allow_private, resolve)
 
     async def aclose(self) -> None:
         """Close the connections."""

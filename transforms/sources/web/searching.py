@@ -21,6 +21,7 @@ from ufo.schemas.records import Usage
 from ufo.schemas.text import storable
 from ufo.transforms.llm.budget import Budget
 from ufo.transforms.llm.client_settings import CallSettings
+from ufo.transforms.llm.connections import opening
 from ufo.transforms.llm.endpoint import NO_KEY, on_this_machine
 from ufo.transforms.llm.errors import SendError, payload_of, words_of
 from ufo.transforms.llm.request import LlmError
@@ -106,12 +107,13 @@ class Searcher:
         self._answered = False
         self._succeeded = False
         most = calls.concurrency
-        self._client = httpx.AsyncClient(
-            limits=httpx.Limits(max_connections=most, max_keepalive_connections=most),
-            # A wait for a free connection is not a time-out of the engine.
-            timeout=httpx.Timeout(SECONDS, pool=None),
-            headers={"accept-encoding": ACCEPTED},
-        )
+        with opening(self.url, RunError):
+            self._client = httpx.AsyncClient(
+                limits=httpx.Limits(max_connections=most, max_keepalive_connections=most),
+                # A wait for a free connection is not a time-out of the engine.
+                timeout=httpx.Timeout(SECONDS, pool=None),
+                headers={"accept-encoding": ACCEPTED},
+            )
 
     async def search(
         self, queries: Sequence[str], source: str, response_id: str
