@@ -21,7 +21,7 @@ from ufo.schemas.records import TRANSPORT, Usage
 from ufo.transforms.llm import usage_log
 from ufo.transforms.llm.batch_api import FAILED, BatchState, api_of, says
 from ufo.transforms.llm.batch_lines import error_of
-from ufo.transforms.llm.batch_store import ASKING, Batch, BatchStore, Reply
+from ufo.transforms.llm.batch_store import ASKING, STORED, Batch, BatchStore, Reply
 from ufo.transforms.llm.budget import capped, priced, upper_bound
 from ufo.transforms.llm.chat import tokens
 from ufo.transforms.llm.client_settings import BatchSettings, ClientSettings
@@ -172,7 +172,7 @@ class Exchange:
             return False
         if final is None:
             return False
-        self._store.note(batch, done=batch.requests)
+        self._store.note(batch, done=batch.requests, ended=STORED)
         self._api.discard([state.source, *state.files])
         self._most = self._most and 2 * self._most
         logs.event("batch ended", batch=batch.id, state=state.word, requests=batch.requests)
@@ -224,7 +224,8 @@ class Exchange:
                 kept.setdefault(key, reply)
             self._put(good, waiting)
         late = time.time() - batch.ended > _SETTLED_SECONDS
-        if not (late or state.agrees(len(keys) + damaged, batch.requests)):
+        seen = len(keys) + damaged if keys else 0  # else it may be a web page in place of a file
+        if not (late or state.agrees(seen, batch.requests)):
             self._say(f"batch {state.id} is {state.word}; its replies are not all there yet")
             return None
         said = state.message or f"the batch ended without a reply to this request ({state.word})"

@@ -118,7 +118,8 @@ class OpenAiBatches:
                 if phase_of(file.status) != RUNNING:  # Azure reads the file first
                     break
                 time.sleep(pause)
-                file = self._client.files.retrieve(file.id)
+                with suppress(openai.NotFoundError):
+                    file = self._client.files.retrieve(file.id)
         return _id(file)
 
     def create(self, file: str, name: str) -> str:
