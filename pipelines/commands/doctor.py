@@ -26,7 +26,7 @@ from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.endpoint import KEY_VARIABLE, URL_VARIABLE, Endpoint
 from ufo.transforms.llm.forms import CALL, SAMPLE
 from ufo.transforms.llm.request import VERIFIER, LlmError
-from ufo.transforms.llm.retry import Retry
+from ufo.transforms.llm.send import Retry
 from ufo.transforms.loop import wait_for
 from ufo.transforms.sources.fact_source import Found, Retrieved
 

@@ -29,7 +29,7 @@ from ufo.transforms.llm.client_settings import (
 )
 from ufo.transforms.llm.endpoint import Endpoint, endpoints
 from ufo.transforms.llm.request import EXTRACTOR, VERIFIER, Client
-from ufo.transforms.llm.retry import Retry
+from ufo.transforms.llm.send import Retry
 from ufo.transforms.plugins import Spec
 from ufo.transforms.recall.formulations import DEFAULT, canonical
 from ufo.transforms.recall.recallers import LlmRecaller

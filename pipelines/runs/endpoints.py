@@ -74,11 +74,12 @@ async def _probe(
                 reached.add(endpoint.url)
                 await memory.put_many({key: _entry(before)})
             else:
-                if several and await client.answers(role):
+                answered, context = await client.look(role)
+                if several and answered:
                     # Every process waits for a server that answered when the run began.
                     reached.add(endpoint.url)
-                if settings.context is None:  # it may have been started with another one since
-                    before = replace(before, context=await client.stated_context(role))
+                # The server may have been started with another context since.
+                before = replace(before, context=context)
             known[endpoint] = before
     except LlmError as error:
         raise RunError(error.message) from error

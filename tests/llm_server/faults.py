@@ -198,6 +198,18 @@ class Mix:
         return chance.choice(self._faults)
 
 
+class Stops:
+    """An account that stops: `after` so many requests each gets this error."""
+
+    def __init__(self, after: int, error: errors.ApiError) -> None:
+        self._left = after
+        self._error = error
+
+    def next(self, body: bytes) -> Fault | None:
+        self._left -= 1
+        return None if self._left >= 0 else Fault("error", self._error)
+
+
 def fixed(seconds: float) -> Callable[[], float]:
     """A latency for every request."""
     return lambda: seconds

@@ -51,7 +51,7 @@ class LlmServer:
         self.key = keys[0] if keys else "none"
         self.requests: list[Logged] = []
         self.faults: deque[faults.Fault | None] = deque()
-        self.mix: faults.Mix | None = None
+        self.mix: faults.Mix | faults.Stops | None = None
         self.batches = Batches(self)
         self.embeddings = Embeddings()
         self.latency: Callable[[], float] = faults.fixed(0.0)
@@ -216,7 +216,8 @@ class LlmServer:
         except ApiError as error:
             payload = error.payload()
             if error.status == 200:
-                return http.HttpResponse(200, {"error": payload["error"]}, headers)
+                told = payload if error.body is not None else {"error": payload["error"]}
+                return http.HttpResponse(200, told, headers)
             if not self.switches.named_errors and error.status == 400:
                 payload = {"error": {"message": "bad request", "type": "error", "code": 400}}
             return http.HttpResponse(error.status, payload, headers | dict(error.headers))

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from tests.llm_server import LlmServer, faults
+from tests.llm_server.errors import ApiError
 from tests.pipelines.conftest import ends, evaluation, ok, tables
 from tests.pipelines.llm_runs import at
 from ufo.schemas.tables import arrow_schema
@@ -117,3 +118,36 @@ def test_a_final_error_in_one_process_ends_all_and_keeps_what_is_finished(
     assert ok(*command).json["responses"] == len(TOWNS)
     probes = 2
     assert len(llm_server.chats) - before <= probes + 2 * (len(TOWNS) - len(finished))
+
+
+UNKNOWN = "The flux of account {} is inverted."
+SPENT = {"base_resp": {"status_code": 1008, "status_msg": "insufficient balance"}, "choices": None}
+
+
+@pytest.mark.parametrize(
+    ("error", "words", "most"),
+    [
+        pytest.param(ApiError(400, UNKNOWN), UNKNOWN, 7, id="words that nobody knows"),
+        pytest.param(ApiError(403, UNKNOWN), UNKNOWN, 7, id="forbidden"),
+        pytest.param(ApiError(200, "", body=SPENT), "insufficient balance", 2, id="in a 200"),
+        pytest.param(ApiError(412, UNKNOWN), "top it up", 2, id="a failed precondition"),
+    ],
+)
+def test_an_account_that_stops_ends_the_run_which_resumes(
+    tmp_path: Path, llm_server: LlmServer, error: ApiError, words: str, most: int
+) -> None:
+    flags = at(llm_server, "--sources", "reference", "--concurrency", 2, "--json")
+    command = evaluation(tmp_path, RECORDS, *flags)
+    llm_server.mix = faults.Stops(5, error)
+    done = ends(1, *command)
+    assert words in done.err
+    assert len(llm_server.chats) <= 5 + most
+    llm_server.mix = None
+    assert ok(*command).json["responses"] == len(TOWNS)
+
+
+def test_a_refusal_of_one_text_ends_no_run(tmp_path: Path, llm_server: LlmServer) -> None:
+    refused = faults.Fault("error", ApiError(403, UNKNOWN))
+    llm_server.faults.extend([None] * 5 + [refused, None, refused, None, refused, refused])
+    flags = at(llm_server, "--sources", "reference", "--concurrency", 1, "--json")
+    assert ok(*evaluation(tmp_path, RECORDS, *flags)).json["responses"] == len(TOWNS)

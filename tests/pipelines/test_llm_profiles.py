@@ -110,7 +110,7 @@ def test_every_unit_is_judged_as_by_an_endpoint_that_takes_everything(
 
 # --- in the words of each provider --------------------------------------------------------------
 
-ENDS = ("quota", "key", "unloaded", "model", "filtered")
+ENDS = ("filtered", "day", "quota", "key", "region", "tls", "unloaded", "model")
 ROWS = [row for row in refusals() if row["kind"] not in ("busy", "thoughts")]
 FIRST = {row["kind"]: row for row in reversed(ROWS)}
 

@@ -39,10 +39,9 @@ def test_verdicts_over_http_are_those_in_process(
     assert found["failures"] == []
     assert len(found["evidence"]) == len(expected["evidence"])
     assert len({row[4] for row in found["verdicts"]}) > 1  # not all of one label
-    query = "SELECT sample_index, logprob_mean FROM evidence WHERE source = 'llm'"
+    query = "SELECT sample_index FROM evidence WHERE source = 'llm'"
     sampled = rows(tmp_path / "llm", query)
     assert {row["sample_index"] for row in sampled} == {0, 1, 2, 3, 4}
-    assert [row for row in sampled if not row["logprob_mean"] < 0] == []
     # No secret is told or written anywhere.
     assert llm_server.key not in told + repr(found)
     files = [path for path in tmp_path.rglob("*") if path.is_file()]

@@ -213,7 +213,7 @@ class OpenAiBatches:
         try:
             yield
         except openai.APIStatusError as error:
-            said = refused(self._endpoint, self._key, error)
+            said = refused(self._endpoint, self._key, error.response)
             if error.status_code not in (404, 405) or said.kind == MODEL:
                 raise said from None
             words = words_of(error.body, self._key)[0][:300] if error.body else "not found"
@@ -237,8 +237,3 @@ def _id(found: Any) -> str:
 def _count(value: Any) -> int:
     """Return a number of requests, also from text; 0 for anything else."""
     return int(value) if re.fullmatch("[0-9]{1,9}", str(value)) else 0
-
-
-def api_of(endpoint: Endpoint) -> OpenAiBatches:
-    """Return the batches of an endpoint."""
-    return OpenAiBatches(endpoint)

@@ -23,7 +23,7 @@ from ufo.transforms.llm.batch_store import BatchStore, Reply
 from ufo.transforms.llm.endpoint import NO_KEY, Endpoint
 from ufo.transforms.llm.errors import SendError, inside, of_response, words_of
 from ufo.transforms.llm.request import Request
-from ufo.transforms.llm.sending import Received
+from ufo.transforms.llm.send import Received
 
 T = TypeVar("T")
 

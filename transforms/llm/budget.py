@@ -15,7 +15,7 @@ from typing import Any
 
 from ufo.schemas.errors import CostCapped, UsageError
 from ufo.schemas.records import Usage
-from ufo.transforms.llm.limiter import estimated
+from ufo.transforms.llm.send import estimated
 from ufo.transforms.llm.usage_log import (
     COMPLETION_TOKENS,
     COST,

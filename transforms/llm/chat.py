@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ufo.schemas.text import storable
-from ufo.transforms.llm.errors import Tokens
+from ufo.transforms.llm.errors import Tokens, inside
 from ufo.transforms.llm.forms import (
     JSON_OBJECT,
     JSON_OBJECT_SCHEMA,
@@ -332,26 +332,28 @@ def _count(value: Any) -> int | None:
 
 
 def completion_of(events: str) -> dict[str, Any]:
-    """Put the chunks of a stream of server-sent events together to the JSON of a whole reply.
-
-    A choice without a finish reason broke off.
+    """Put the chunks of a stream of server-sent events together to the JSON of a whole reply; an
+    error in one of them is the reply. A choice without a finish reason broke off.
 
     Raises:
-        ValueError: a chunk is not a JSON object.
+        ValueError: a chunk is not of the API.
     """
     payload: dict[str, Any] = {}
     choices: dict[int, dict[str, Any]] = {}
     for chunk in _chunks(events):
-        payload |= {name: value for name, value in chunk.items() if value and name != "choices"}
-        for part in _parts(chunk.get("choices")):
-            choice = choices.setdefault(_place(part, 0), {"message": {}})
-            _append(choice["message"], part.get("delta") or part.get("message") or {})
-            if part.get("finish_reason"):
-                choice["finish_reason"] = part["finish_reason"]
-            if part.get("error"):
-                choice["error"] = part["error"]
-            if isinstance(part.get("logprobs"), Mapping):
-                _append(choice.setdefault("logprobs", {}), part["logprobs"])
+        if inside(chunk):
+            return {**payload, **chunk}
+        payload |= {name: chunk[name] for name in ("id", "usage") if chunk.get(name)}
+        try:
+            for part in chunk.get("choices") or ():
+                choice = choices.setdefault(_place(part, 0), {"message": {}})
+                _append(choice["message"], part.get("delta") or part.get("message") or {})
+                if part.get("finish_reason"):
+                    choice["finish_reason"] = part["finish_reason"]
+                if part.get("logprobs"):
+                    _append(choice.setdefault("logprobs", {}), part["logprobs"])
+        except (AttributeError, TypeError) as error:
+            raise ValueError(f"a chunk has another shape: {error}") from None
     return {**payload, "choices": [choices[index] for index in sorted(choices)]}
 
 
@@ -363,11 +365,6 @@ def _chunks(events: str) -> Iterator[dict[str, Any]]:
             if not isinstance(chunk, dict):
                 raise ValueError("a chunk is not an object")
             yield chunk
-
-
-def _parts(listed: Any) -> list[Mapping[str, Any]]:
-    parts = listed if isinstance(listed, list) else []
-    return [part for part in parts if isinstance(part, Mapping)]
 
 
 def _place(part: Mapping[str, Any], otherwise: int) -> int:
@@ -382,10 +379,10 @@ def _append(whole: dict[str, Any], part: Mapping[str, Any]) -> None:
         before = whole.get(name)
         if name == "tool_calls" and isinstance(value, list):
             calls = whole.setdefault(name, [])
-            for call in _parts(value):
+            for call in value:
                 # A call without a number that has a name is a new one.
-                new = bool((call.get("function") or {}).get("name"))
-                index = _place(call, len(calls) if new or not calls else len(calls) - 1)
+                new = not calls or bool((call.get("function") or {}).get("name"))
+                index = _place(call, len(calls) if new else len(calls) - 1)
                 calls += [{} for _ in range(index + 1 - len(calls))]
                 _append(calls[index], call)
         elif isinstance(value, Mapping):

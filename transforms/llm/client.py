@@ -32,10 +32,8 @@ from ufo.transforms.llm.forms import (
     Change,
     learned,
 )
-from ufo.transforms.llm.limiter import LOCAL_START, Limiter
 from ufo.transforms.llm.request import Choice, Completion, LlmError, Report, Request
-from ufo.transforms.llm.retry import REAL, Stop, Timing
-from ufo.transforms.llm.sending import Received, Sender
+from ufo.transforms.llm.send import LOCAL_START, REAL, Limiter, Received, Sender, Stop, Timing
 from ufo.transforms.llm.tokens import Context, far_fewer, prompt_tokens, stated_context
 from ufo.transforms.llm.usage import OK, usage_row
 
@@ -352,13 +350,12 @@ class OpenAiClient:
             raise replace(error, usage=rows) from None
         return session.known, rows
 
-    async def answers(self, role: str) -> bool:
-        """Return whether a server answers at the address of a role's endpoint."""
-        return await self._transport(self._settings.endpoint(role)).answers()
-
-    async def stated_context(self, role: str) -> int | None:
-        """Return the size of the context that a role's server states, None where it does not."""
-        return await self._session(role).stated_context()
+    async def look(self, role: str) -> tuple[bool, int | None]:
+        """Return whether a server answers at the address of a role's endpoint, and the size of the
+        context that it states, None where it does not."""
+        endpoint = self._settings.endpoint(role)
+        size = await self._session(role).stated_context()
+        return self._transport(endpoint).reached, size
 
     def silences(self) -> dict[str, float]:
         """Return for how many seconds each endpoint has been asked without answering, by its URL.

@@ -1,30 +1,32 @@
 """Classify the errors of one HTTP request: retry it, fail it, change it, or stop the run.
 
 `refusals.yaml` says what the messages of endpoints mean, with an example from each provider. Where
-no row of it matches, the HTTP status decides.
+no row of it matches, the HTTP status decides. `remedies.yaml` says what the user can do.
 """
 
 import json
 import re
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
-from email.utils import parsedate_to_datetime
 from functools import cache
+from html import unescape
 from importlib import resources
 from typing import Any, Final
 
 from ufo.schemas.records import FILTERED, TRANSPORT, TRUNCATED
 from ufo.transforms.llm.endpoint import NO_KEY, URL_VARIABLE, Endpoint
+from ufo.transforms.llm.waits import asked_in_words, per_minute, retry_after, used_up
 
-QUOTA: Final = "quota"
 KEY: Final = "key"
-UNLOADED: Final = "unloaded"
 MODEL: Final = "model"
 STREAM: Final = "stream"
 THOUGHTS: Final = "thoughts"
 CAP: Final = "cap"
 OVERFLOW: Final = "overflow"
 BUSY: Final = "busy"
+FORBIDDEN: Final = "forbidden"
+PAGE: Final = "page"
+_PATH: Final = "path"
 
 LARGER: Final = (
     "ask for less at once with --formulation prompt or, where the server is yours, give it a "
@@ -33,10 +35,16 @@ LARGER: Final = (
 _KEY_LIKE = re.compile(
     r"\b(?:(?:sk|pk)[-_ ]|(?:key|Bearer)[-_ ](?=[\w.-]*[\d*]))[\w*.-]{6,}", re.IGNORECASE
 )
+_TITLE = re.compile(r"<title[^>]*>(.*?)</title", re.IGNORECASE | re.DOTALL)
+_ADDRESS = re.compile(r"https?://\S+")
+_QUOTAS = re.compile(r'"(?:quotaId|reason)": "([^"]+)"')  # Google's names of limits
+_PARTICULAR = re.compile(r"\"[^\"]*\"|(?<!\w)'[^']*'|`[^`]*`|\S*\d\S*|\b[\w-]{24,}\b")
 _READ = 4000  # characters of an endpoint's message that are searched
 _SHOWN = 300
-_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "": 1.0}
-_MOMENT = 1e9  # a number of seconds above this is a time since the epoch, not a wait
+_SAID = re.compile(
+    r"(?:error_?|status_)?(?:message|msg|description)|details?|reason|title|errors?", re.IGNORECASE
+)
+_CODES = ("code", "type", "status", "status_code", "http_code")
 
 Tokens = tuple[int | None, int | None]
 """The tokens of a request's prompt and of its reply, None where unknown."""
@@ -58,8 +66,9 @@ class SendError(Exception):
     a retry, after `retry_after` seconds where the endpoint asks for that. A `final` one would occur
     for every further request. `kinds` are the kinds of the matching rows of `refusals.yaml`; the
     first decides. `overflow` is set where the request was too long for the model. `cap` is the
-    highest token limit for a reply that the error names. `tokens` were used by a reply that could
-    not be parsed.
+    highest token limit for a reply that the error names, `per_minute` the number of requests a
+    minute that are allowed, and `said` the endpoint's words. `tokens` were used by a reply that
+    could not be parsed. The request waited for its turn for `queued` seconds.
     """
 
     message: str
@@ -73,7 +82,10 @@ class SendError(Exception):
     request_id: str | None = None
     overflow: Overflow | None = None
     cap: int | None = None
+    per_minute: int | None = None
+    said: str | None = None
     tokens: Tokens = (None, None)
+    queued: float = 0.0
 
     def __post_init__(self) -> None:
         super().__init__(self.message)
@@ -86,12 +98,24 @@ class SendError(Exception):
     @property
     def refusal(self) -> bool:
         """Whether the error may be about a parameter, not about time, key, model or text."""
-        return not (self.transient or self.final) and self.reason == TRANSPORT
+        own = self.reason == TRANSPORT and self.kind not in (FORBIDDEN, PAGE)
+        return own and not (self.transient or self.final)
 
     @property
     def unexplained(self) -> bool:
         """Whether the endpoint refused the request with a message that is not known."""
         return self.refusal and self.status in ("400", "413", "422")
+
+    @property
+    def sameness(self) -> str:
+        """The words of a refusal that may be meant for every request, without numbers, ids and
+        quotations; "" for an error that is about one request, or that passes."""
+        refused = self.status.startswith("4") and not (self.transient or self.final)
+        if self.said is None or not refused or self.reason != TRANSPORT:
+            return ""
+        if self.kind not in ("", FORBIDDEN):
+            return ""
+        return f"{self.status} {_PARTICULAR.sub('#', self.said.casefold())}"
 
 
 def of_response(
@@ -103,13 +127,13 @@ def of_response(
     now: float,
     inside: bool = False,
 ) -> SendError:
-    """Return the error for a response of status 400 and above; `now` is seconds since the epoch.
+    """Return the error for a response of status 300 and above; `now` is seconds since the epoch.
 
     `inside` is for an error in a response of status 200, where `status` is the error's own.
     """
     words, codes, param = words_of(payload, key)
-    kinds, numbers = known(status, f"{status} {codes} {param}: {words}")
-    kind = kinds[0] if kinds else _by_status(status)
+    kinds, numbers = known(status, f"{status} {codes} {param}: {_ADDRESS.sub('', words)}")
+    kind = kinds[0] if kinds else _by_status(status, payload)
     if kind == _PATH and (endpoint.model in words or re.search(r"\bmodel\b", words, re.IGNORECASE)):
         kind = MODEL
     shown = f": {words[:_SHOWN]}" if words else ""
@@ -117,16 +141,18 @@ def of_response(
     answered = f"{where} answered {'200 with the error ' if inside else ''}{said}"
     common: dict[str, Any] = {
         "status": str(status),
-        "kinds": kinds or (kind,) * bool(kind),
+        # By its status alone an error says little of whether the endpoint is busy.
+        "kinds": kinds or tuple({kind} - {"", BUSY}),
         "request_id": headers.get("x-request-id"),
+        "said": words[:_SHOWN],
     }
-    if kind in _REMEDIES:
-        message = _REMEDIES[kind].format(
+    remedy = table("remedies")["kinds"].get("no key" if key == NO_KEY and kind == KEY else kind)
+    if remedy:
+        message = remedy.format(
             said=said, where=where, key=endpoint.api_key_env, model=endpoint.model, url=URL_VARIABLE
         )
-        if key == NO_KEY and kind == KEY:
-            message = f"{where} wants a key: set {endpoint.api_key_env} ({said})"
-        return SendError(message, final=True, **common)
+        # A filter answers 403 for one text, so that status alone says nothing of the others.
+        return SendError(message, final=kind != FORBIDDEN, **common)
     if kind == OVERFLOW:
         fields = _fields(payload)
         overflow = Overflow(
@@ -136,61 +162,42 @@ def of_response(
         message = f"{answered}; {LARGER}"
         return SendError(message, reason=TRUNCATED, overflow=overflow, **common)
     if kind == BUSY:
+        headers = {**headers, **_headers_inside(payload)}
         seconds = retry_after(headers, now)
+        if seconds is None:
+            seconds = asked_in_words(f"{words} {_json(payload)}"[:_READ], now)
         if seconds is None and status == 429:
             seconds = used_up(headers, now)
+        common["per_minute"] = per_minute(words, headers, now)
         return SendError(answered, transient=True, retry_after=seconds, **common)
     reason = FILTERED if kind == FILTERED else TRANSPORT
     return SendError(answered, reason=reason, cap=numbers.get("cap"), **common)
 
 
-_FORBIDDEN: Final = "forbidden"
-_PATH: Final = "path"
-_REMEDIES: Final[Mapping[str, str]] = {
-    QUOTA: "the quota of the key in {key} at {where} is spent ({said}); top it up, or set another "
-    "key, and run the same command again",
-    KEY: "{where} refused the key in {key}; set it to one that is valid there ({said})",
-    _FORBIDDEN: "{where} answered {said}. The key in {key} may not use model {model!r}; name "
-    "another with --model, or set another key",
-    UNLOADED: "{where} has no model loaded ({said}); load {model!r} there, and run the same "
-    "command again",
-    MODEL: "{where} does not know the model {model!r} ({said})",
-    _PATH: "there is no chat endpoint at {where} ({said}); check --base_url or {url}: most end in "
-    "/v1",
-}
-
-
-def _by_status(status: int) -> str:
+def _by_status(status: int, payload: Any) -> str:
     """Return the kind of an error with an unknown message, "" for a refusal of the request."""
-    if status in (408, 409, 425, 429) or status >= 500:
-        return BUSY
-    return {401: KEY, 402: QUOTA, 403: _FORBIDDEN, 404: _PATH, 405: _PATH}.get(status, "")
-
-
-@dataclass(frozen=True, slots=True)
-class _Row:
-    kind: str
-    pattern: re.Pattern[str]
-    always: bool
+    kind: str = BUSY if status >= 500 else table("remedies")["statuses"].get(status, "")
+    return PAGE if status < 400 or (kind == FORBIDDEN and is_page(payload)) else kind
 
 
 @cache
-def _rows() -> list[_Row]:
+def table(name: str) -> Any:
+    """Return the table of this name beside this module."""
     import yaml  # not needed until an endpoint refuses something
 
-    text = (resources.files(__package__) / "refusals.yaml").read_text(encoding="utf-8")
-    rows = yaml.safe_load(text)
-    return [
-        _Row(row["kind"], re.compile(row["text"], re.IGNORECASE), row.get("always", False))
-        for row in rows
-    ]
+    text = (resources.files(__package__) / f"{name}.yaml").read_text(encoding="utf-8")
+    return yaml.safe_load(text)
 
 
 def known(status: int, text: str) -> tuple[tuple[str, ...], dict[str, int]]:
     """Return the kinds of the rows that match an error, and the numbers that the first one reads:
     `context`, `prompt`, `cap`."""
-    rows = (row for row in _rows() if row.always or status in (400, 413, 422))
-    found = [(row.kind, match) for row in rows if (match := row.pattern.search(text))]
+    found = [
+        (row["kind"], match)
+        for row in table("refusals")
+        if (row.get("always") or status in (400, 413, 422))
+        and (match := re.search(row["text"], text, re.IGNORECASE))
+    ]
     if not found:
         return (), {}
     groups = found[0][1].groupdict()
@@ -200,12 +207,28 @@ def known(status: int, text: str) -> tuple[tuple[str, ...], dict[str, int]]:
     return tuple(dict.fromkeys(kind for kind, _ in found)), numbers
 
 
+def payload_of(text: str) -> Any:
+    """Return the JSON of a response's body, else its text: an error page of a proxy."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def is_page(payload: Any) -> bool:
+    """Return whether a response's body is a web page."""
+    return isinstance(payload, str) and payload.lstrip().startswith("<")
+
+
 def _fields(payload: Any) -> Mapping[str, Any]:
     """Return the fields of an error: OpenAI's, or a list of it (Gemini), a text, or FastAPI's."""
     if isinstance(payload, list) and payload:
         payload = payload[0]
-    error = payload.get("error", payload) if isinstance(payload, dict) else payload
-    return error if isinstance(error, dict) else {"message": error}
+    if not isinstance(payload, dict):
+        return {"message": payload}
+    error, base = payload.get("error"), payload.get("base_resp")  # of MiniMax
+    fields = error if isinstance(error, dict) else payload
+    return {**fields, **base} if isinstance(base, dict) else fields
 
 
 def words_of(payload: Any, key: str) -> tuple[str, str, str]:
@@ -216,77 +239,83 @@ def words_of(payload: Any, key: str) -> tuple[str, str, str]:
     fields = _fields(payload)
     metadata = fields.get("metadata")
     raw = metadata.get("raw") if isinstance(metadata, dict) else None
-    said = [fields.get("message") or fields.get("Message") or fields.get("detail") or payload, raw]
-    codes = [fields.get(name) for name in ("code", "type", "status")]
+    said = [_said(fields) or payload, raw]
+    codes = [str(fields[name]) for name in _CODES if isinstance(fields.get(name), str | int)]
     param = fields.get("param")
     return (
         ": ".join(text for text in (_clean(one, key) for one in said) if text),
-        " ".join(code for code in codes if isinstance(code, str)),
+        " ".join([*codes, *_QUOTAS.findall(_json(fields.get("details")))]),
         param if isinstance(param, str) else "",
     )
 
 
+def _said(value: Any) -> str:
+    """Return the words for people in the fields of an error: the longest, at any depth."""
+    if isinstance(value, list):
+        return "; ".join(filter(None, map(_said, value[:5])))
+    if isinstance(value, dict):
+        named = (below for name, below in value.items() if _SAID.fullmatch(name))
+        return max(map(_said, named), key=len, default="")
+    return value if isinstance(value, str) else ""
+
+
 def _clean(message: Any, key: str) -> str:
-    """Return a message on one line, without what could be a key."""
-    if not isinstance(message, str):
-        message = json.dumps(message, ensure_ascii=False) if message else ""
-    line = " ".join(message[:_READ].split())
+    """Return a message on one line, without what could be a key; of a page its title."""
+    if is_page(message):
+        title = _TITLE.search(message)
+        message = unescape(title[1]) if title else "a page without a title"
+    line = " ".join((message if isinstance(message, str) else _json(message))[:_READ].split())
     if key != NO_KEY:
         line = line.replace(key, "***")
     return _KEY_LIKE.sub("***", line)
 
 
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False) if value else ""
+
+
+def _headers_inside(payload: Any) -> dict[str, str]:
+    """Return the headers of its provider's response that OpenRouter puts into an error."""
+    metadata = _fields(payload).get("metadata")
+    headers = metadata.get("headers") if isinstance(metadata, dict) else None
+    named = headers.items() if isinstance(headers, dict) else ()
+    return {str(name).lower(): str(value) for name, value in named}
+
+
 def inside(payload: Any) -> tuple[int, Any] | None:
     """Return the status and body of an error in a response of status 200, None without one.
 
-    OpenRouter sends one in place of the choices, or in a choice.
+    It is in place of the choices, beside them, or in one of them. Words and codes beside choices
+    are no error: good replies have them too.
     """
     if not isinstance(payload, dict):
         return None
     choices = payload.get("choices")
-    choice = choices[0] if isinstance(choices, list) and choices else None
-    error = payload.get("error") or (choice.get("error") if isinstance(choice, dict) else None)
-    if not error:
+    parts = [payload, *(choices if isinstance(choices, list) else ())]
+    found = next(filter(None, map(_error_in, parts)), None)
+    if found is None and not choices and _said(payload):
+        found = payload
+    if found is None:
         return None
-    code = str(error.get("code")) if isinstance(error, dict) else ""
-    return int(code) if re.fullmatch("[45][0-9]{2}", code) else 400, {"error": error}
+    fields = _fields(found)
+    codes = (str(fields.get(name)) for name in _CODES)
+    status = next((code for code in codes if re.fullmatch("[45][0-9]{2}", code)), "400")
+    return int(status), found
+
+
+def _error_in(fields: Any) -> Any:
+    """Return what is an error by its name, in a reply or one of its choices; else None."""
+    if not isinstance(fields, dict):
+        return None
+    error, base = fields.get("error"), fields.get("base_resp")
+    if isinstance(error, dict):
+        error = any(error.values()) and error
+    if error:
+        return {"error": error}
+    failed = isinstance(base, dict) and base.get("status_code")
+    named = fields.get("object") == "error" or fields.get("success") is False
+    return fields if failed or named else None
 
 
 def _whole(value: Any) -> int | None:
     return value if isinstance(value, int) else None
-
-
-def retry_after(headers: Mapping[str, str], now: float) -> float | None:
-    """Return the seconds to wait by `retry-after` (RFC 9110, 10.2.3) or `retry-after-ms`."""
-    for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
-        value = headers.get(name, "").strip()
-        try:
-            seconds = float(value) / unit
-        except ValueError:
-            continue
-        if 0 <= seconds < float("inf"):
-            return seconds
-    try:
-        return max(parsedate_to_datetime(headers.get("retry-after", "")).timestamp() - now, 0.0)
-    except (ValueError, TypeError, OverflowError):
-        return None
-
-
-def used_up(headers: Mapping[str, str], now: float) -> float | None:
-    """Return the seconds until a used-up rate limit is reset, by `x-ratelimit-reset-…`. A limit is
-    used up if `x-ratelimit-remaining-…` is 0; None without one."""
-    waits = [
-        _seconds(headers.get(f"x-ratelimit-reset-{what}", ""), now)
-        for what in ("requests", "tokens")
-        if headers.get(f"x-ratelimit-remaining-{what}", "").strip() == "0"
-    ]
-    return max(waits, default=0.0) or None
-
-
-def _seconds(text: str, now: float) -> float:
-    """Parse `20ms`, `6m0.5s`, a number of seconds, or a time since the epoch; 0 otherwise."""
-    parts = re.findall(r"(\d+(?:\.\d+)?)(ms|[dhms]|)", text.strip())
-    if not parts or "".join(map("".join, parts)) != text.strip():
-        return 0.0
-    seconds = sum(float(number) * _UNITS[unit] for number, unit in parts)
-    return max(seconds - now, 0.0) if seconds > _MOMENT else seconds

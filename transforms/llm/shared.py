@@ -14,7 +14,7 @@ from ufo.transforms.llm.cache import CachingClient, Memory
 from ufo.transforms.llm.client import OpenAiClient, Shared
 from ufo.transforms.llm.client_settings import CallSettings, ClientSettings
 from ufo.transforms.llm.request import Client
-from ufo.transforms.llm.retry import Stop
+from ufo.transforms.llm.send import Stop
 from ufo.transforms.llm.store import StoreError, open_store, report
 from ufo.transforms.llm.usage_log import is_folder
 

@@ -1,14 +1,17 @@
-"""Send one HTTP request through the `openai` package, without retries or interpretation."""
+"""Send one HTTP request through the `openai` package, without retries, or say what keeps it from
+being answered."""
 
 import asyncio
 import json
+import os
+import re
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import replace
-from typing import Any, TypeVar
-from urllib.parse import parse_qsl
-from urllib.request import getproxies
+from typing import Any, Final, TypeVar
+from urllib.parse import parse_qsl, urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 import httpx2
 import openai
@@ -16,40 +19,50 @@ from openai import AsyncAzureOpenAI, AsyncOpenAI, DefaultAsyncHttpxClient
 
 from ufo.transforms.llm.chat import completion_of
 from ufo.transforms.llm.endpoint import AZURE_TOKEN_VARIABLE, Endpoint, azure_of
-from ufo.transforms.llm.errors import SendError, of_response
+from ufo.transforms.llm.errors import SendError, is_page, of_response, payload_of, table
 from ufo.transforms.llm.request import LlmError
-from ufo.transforms.llm.sending import Received
+from ufo.transforms.llm.send import Received
 
 C = TypeVar("C")
-_CONNECT_SECONDS = 10.0
-_KEPT_SECONDS = 30.0
+_CONNECT_SECONDS: Final = 10.0
+_KEPT_SECONDS: Final = 30.0
+_NO_ANSWER: Final = (
+    TimeoutError,
+    openai.APIConnectionError,
+    httpx2.HTTPError,
+    httpx2.InvalidURL,
+    OSError,
+    UnicodeError,
+)
 
 
 class Connections(httpx2.AsyncBaseTransport):
-    """A connection pool without a limit; the cost of a request does not grow with concurrency.
+    """A pool of at most `most` connections; the cost of a request does not grow with their number.
 
-    A pool of `httpcore` checks the socket of every connection whenever a request begins or ends.
-    Here each connection is a pool of size one, and the one used last is reused first
-    (`benchmarks/speed/concurrency.py`). The caller limits the number of concurrent requests.
+    A pool of `httpcore2` checks the socket of every connection whenever a request begins or ends:
+    at 512 connections a request takes five times as long (`benchmarks/speed/concurrency.py`). Here
+    each connection is a pool of size one, and the one used last is reused first.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, most: int) -> None:
+        self._free = asyncio.Semaphore(most)
         self._trusted = httpx2.create_ssl_context()
         self._idle: list[httpx2.AsyncHTTPTransport] = []
         self._all: list[httpx2.AsyncHTTPTransport] = []
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send the request over an idle or a new connection; return the response with its body."""
-        connection = self._idle.pop() if self._idle else self._opened()
-        try:
-            response = await connection.handle_async_request(request)
-            assert isinstance(response.stream, httpx2.AsyncByteStream)
+        async with self._free:
+            connection = self._idle.pop() if self._idle else self._opened()
             try:
-                body = b"".join([part async for part in response.stream])
+                response = await connection.handle_async_request(request)
+                assert isinstance(response.stream, httpx2.AsyncByteStream)
+                try:
+                    body = b"".join([part async for part in response.stream])
+                finally:
+                    await response.stream.aclose()
             finally:
-                await response.stream.aclose()
-        finally:
-            self._idle.append(connection)
+                self._idle.append(connection)
         return httpx2.Response(
             response.status_code,
             headers=response.headers,
@@ -92,26 +105,28 @@ class Transport:
         self._client: AsyncOpenAI | None = None
         self._added = endpoint.added
         self._key = ""
-        self._reached = reached
+        self._served = False  # whether a reply was JSON
+        self.reached = reached
+        """Whether the endpoint has answered, with success or with an error."""
 
     async def send(self, body: Mapping[str, Any]) -> Received[Any]:
         """Post a chat completion and return the JSON of the reply, joined from its chunks if
         streamed.
 
         Raises:
-            SendError: there is no reply, it has a status of 400 or above, or it is not JSON.
-            LlmError: the endpoint's URL or key is invalid.
+            SendError: there is no reply, it has a status of 300 or above, or it is not JSON.
+            LlmError: the endpoint's URL or key is invalid, or no client can be made here.
         """
-        response = await self._exchange("POST", "/chat/completions", {**body, **self._added})
+        response = await self._exchange("/chat/completions", {**body, **self._added})
         request_id = response.headers.get("x-request-id")
         try:
             if response.headers.get("content-type", "").startswith("text/event-stream"):
                 payload = completion_of(response.text)
             else:
                 payload = json.loads(response.content)
-        except ValueError:
-            message = f"{self._endpoint.shown_url} answered with something that is not JSON"
-            raise SendError(message, "garbled", transient=True, request_id=request_id) from None
+        except (ValueError, RecursionError):
+            raise self._garbled(response, request_id) from None
+        self._served = True
         return Received(payload, response.headers, request_id)
 
     async def look(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
@@ -120,17 +135,10 @@ class Transport:
         requests name deployments."""
         if azure_of(self._endpoint.url):
             return None
-        with suppress(SendError, ValueError):
-            response = await self._exchange("GET" if body is None else "POST", path, body)
-            return json.loads(response.content)
-        return None
-
-    async def answers(self) -> bool:
-        """Return whether a server answers at the address, with success or with an error."""
-        with suppress(SendError, LlmError, TimeoutError):
+        with suppress(SendError, TimeoutError, ValueError, RecursionError):
             async with asyncio.timeout(_CONNECT_SECONDS):
-                await self._exchange("GET", "/models", None)
-        return self._reached
+                return json.loads((await self._exchange(path, body)).content)
+        return None
 
     async def aclose(self) -> None:
         """Close the connections; a later request opens them again."""
@@ -138,65 +146,58 @@ class Transport:
         if client is not None:
             await client.close()
 
-    async def _exchange(
-        self, method: str, path: str, body: Mapping[str, Any] | None
-    ) -> httpx2.Response:
-        client = self._opened()
+    async def _exchange(self, path: str, body: Mapping[str, Any] | None) -> httpx2.Response:
+        client, endpoint = self._opened(), self._endpoint
         try:
-            async with asyncio.timeout(self._endpoint.timeout):
-                if method == "GET":
+            async with asyncio.timeout(endpoint.timeout):
+                if body is None:
                     response = await client.get(path, cast_to=httpx2.Response)
                 else:
                     response = await client.post(path, cast_to=httpx2.Response, body=body)
-        except (TimeoutError, openai.APITimeoutError):
-            message = (
-                f"{self._endpoint.shown_url} did not answer within {self._endpoint.timeout:g} s"
-            )
-            raise SendError(message, "timeout", transient=True) from None
-        except openai.APIConnectionError as error:
-            raise self._unconnected(error) from None
         except openai.APIStatusError as error:
-            raise self._refused(error, str(body.get("model", "")) if body else "") from None
-        self._reached = True
+            self.reached = True
+            asked = replace(endpoint, model=str(body.get("model", ""))) if body else endpoint
+            raise refused(asked, self._key, error.response) from None
+        except _NO_ANSWER as error:
+            raise unanswered(endpoint, error, self.reached) from None
+        self.reached = True
         return response
 
     def _opened(self) -> AsyncOpenAI:
         if self._client is None:
-            self._key = self._endpoint.key()
-            seconds = self._endpoint.timeout
-            # A proxy needs the client's own transport. Its pool keeps only 100 connections by
-            # default: beyond that each request would open a new one.
-            pool: dict[str, Any] = (
-                {"limits": _limits(self._concurrency + 1)}
-                if getproxies()
-                else {"transport": Connections()}
-            )
-            common: dict[str, Any] = {
-                "max_retries": 0,  # `llm.retry` retries, with a usage row for each attempt
-                "default_headers": self._endpoint.header_values(),
-                "http_client": DefaultAsyncHttpxClient(
-                    timeout=httpx2.Timeout(seconds, connect=min(seconds, _CONNECT_SECONDS)),
-                    **pool,
-                ),
-            }
-            kinds = AsyncOpenAI, AsyncAzureOpenAI
-            self._client = client_of(self._endpoint, self._key, *kinds, **common)
+            endpoint = self._endpoint
+            self._key = endpoint.key()
+            seconds, most = endpoint.timeout, self._concurrency + 1
+            with opening(endpoint):
+                # A proxy needs the client's own pool.
+                pool: dict[str, Any] = (
+                    {"limits": _limits(most)} if proxies() else {"transport": Connections(most)}
+                )
+                common: dict[str, Any] = {
+                    "max_retries": 0,  # `llm.send` retries, with a usage row for each attempt
+                    "default_headers": endpoint.header_values(),
+                    "http_client": DefaultAsyncHttpxClient(
+                        timeout=httpx2.Timeout(seconds, connect=min(seconds, _CONNECT_SECONDS)),
+                        event_hooks={"request": [self._stay]},
+                        **pool,
+                    ),
+                }
+                kinds = AsyncOpenAI, AsyncAzureOpenAI
+                self._client = client_of(endpoint, self._key, *kinds, **common)
         return self._client
 
-    def _unconnected(self, error: Exception) -> SendError:
-        cause = error.__cause__ or error
-        where = self._endpoint.shown_url
-        if isinstance(cause, httpx2.ConnectError) and not self._reached:
-            return SendError(
-                f"nothing answers at {where} ({cause}); check --base_url, and that the server runs",
-                "connection",
-                final=True,
-            )
-        return broken(self._endpoint, error)
+    async def _stay(self, request: httpx2.Request) -> None:
+        """Follow redirects only on the endpoint's host: elsewhere is a page to log in."""
+        if request.url.host != httpx2.URL(self._endpoint.url).host:
+            said = f"it redirects to {str(request.url).partition('?')[0]}"
+            raise of_response(self._endpoint, self._key, 302, {}, said, time.time())
 
-    def _refused(self, error: openai.APIStatusError, model: str) -> SendError:
-        self._reached = True
-        return refused(replace(self._endpoint, model=model), self._key, error)
+    def _garbled(self, response: httpx2.Response, request_id: str | None) -> SendError:
+        endpoint = self._endpoint
+        if is_page(response.text) and not self._served:
+            return refused(endpoint, self._key, response)
+        message = f"{endpoint.shown_url} answered with something that is not JSON"
+        return SendError(message, "garbled", transient=True, request_id=request_id)
 
 
 def client_of(
@@ -206,35 +207,116 @@ def client_of(
     azure_kind: Callable[..., C],
     **common: Any,
 ) -> C:
-    """Return the `openai` client for an endpoint: of class `azure_kind` for Azure, else `kind`."""
+    """Return the `openai` client for an endpoint: of class `azure_kind` for Azure, else `kind`.
+
+    Raises:
+        LlmError: no client can be made here, as for a proxy that is not one.
+    """
     azure = azure_of(endpoint.url)
-    if azure is None:
-        base, _, query = endpoint.url.partition("?")
-        return kind(api_key=key, base_url=base, default_query=dict(parse_qsl(query)), **common)
-    token = endpoint.api_key_env == AZURE_TOKEN_VARIABLE
-    return azure_kind(
-        azure_endpoint=azure.address,
-        azure_deployment=azure.deployment,
-        api_version=azure.version,
-        api_key=None if token else key,
-        azure_ad_token=key if token else None,
-        **common,
-    )
+    with opening(endpoint):
+        if azure is None:
+            base, _, query = endpoint.url.partition("?")
+            return kind(api_key=key, base_url=base, default_query=dict(parse_qsl(query)), **common)
+        token = endpoint.api_key_env == AZURE_TOKEN_VARIABLE
+        return azure_kind(
+            azure_endpoint=azure.address,
+            azure_deployment=azure.deployment,
+            api_version=azure.version,
+            api_key=None if token else key,
+            azure_ad_token=key if token else None,
+            **common,
+        )
 
 
-def broken(endpoint: Endpoint, error: Exception) -> SendError:
-    """Return the error for a connection that broke."""
-    cause = error.__cause__ or error
-    message = f"the connection to {endpoint.shown_url} broke ({type(cause).__name__})"
-    return SendError(message, "connection", transient=True)
+# --- what went wrong ---
 
 
-def refused(endpoint: Endpoint, key: str, error: openai.APIStatusError) -> SendError:
-    """Return the error for a response of status 400 and above."""
-    response = error.response
+def refused(endpoint: Endpoint, key: str, response: Any) -> SendError:
+    """Return the error for a response of status 300 and above, or for a web page."""
+    payload, status = payload_of(response.text), response.status_code
+    if status == 407 and proxies(endpoint.url):
+        return broken(endpoint, httpx2.ProxyError("407 Proxy Authentication Required"))
+    return of_response(endpoint, key, status, response.headers, payload, time.time())
+
+
+@contextmanager
+def opening(endpoint: Endpoint) -> Iterator[None]:
+    """Raise what keeps a client from being made, such as a proxy's address, as an LlmError."""
     try:
-        payload = json.loads(response.content)
-    except ValueError:
-        payload = None  # a proxy's error page
-    status, headers = response.status_code, response.headers
-    return of_response(endpoint, key, status, headers, payload, time.time())
+        yield
+    except Exception as error:  # of the environment, whatever it is: nothing was asked yet
+        raise LlmError(_explained(endpoint, error, proxies())[0], final=True) from None
+
+
+def unanswered(endpoint: Endpoint, error: Exception, reached: bool) -> SendError:
+    """Return the error for a request without an answer: for a time-out, or a broken connection."""
+    cause = error.__cause__ if isinstance(error, openai.APIConnectionError) else error
+    cause = cause if isinstance(cause, Exception) else error
+    if isinstance(cause, SendError):
+        return cause
+    if isinstance(cause, httpx2.ConnectTimeout):
+        where = proxies(endpoint.url) or endpoint.shown_url
+        message = f"no connection to {where} within {min(endpoint.timeout, _CONNECT_SECONDS):g} s"
+        return SendError(message, "timeout", transient=True)
+    if isinstance(cause, TimeoutError | httpx2.TimeoutException):
+        message = f"{endpoint.shown_url} did not answer within {endpoint.timeout:g} s"
+        return SendError(message, "timeout", transient=True)
+    return broken(endpoint, cause, reached)
+
+
+def broken(endpoint: Endpoint, error: Exception, reached: bool = True) -> SendError:
+    """Return the error for a connection that broke, or that there is none.
+
+    It is transient if the endpoint was `reached` before, or if its cause is not known.
+    """
+    message, final = _explained(endpoint, error, proxies(endpoint.url), reached)
+    return SendError(message, "connection", transient=not final, final=final)
+
+
+def _explained(
+    endpoint: Endpoint, error: Exception, proxy: str, reached: bool = False
+) -> tuple[str, bool]:
+    """Return what keeps requests from an endpoint, with the remedy, and whether it is final."""
+    chain = list(_chain(error))
+    names = ": ".join(f"{type(one).__name__}: {one}" for one in chain)
+    said = [str(one) for one in chain if str(one)] or [type(chain[-1]).__name__]
+    cause = re.sub(r"[^\s/@]*@", "***@", said[-1])
+    for row in table("remedies")["connections"]:
+        if re.search(row["text"], names) and (proxy or not row.get("proxied")):
+            variables = ("SSL_CERT_FILE", "SSL_CERT_DIR")
+            files = (f"{name}={os.environ[name]}" for name in variables if os.environ.get(name))
+            message = row["says"].format(
+                where=endpoint.shown_url,
+                cause=cause,
+                proxy=proxy,
+                certificates=next(files, "SSL_CERT_FILE is not set"),
+            )
+            return message, row.get("always", False) or not reached
+    broke = "the connection to {} broke" if reached else "no connection to {}"
+    return f"{broke.format(endpoint.shown_url)} ({type(error).__name__}: {cause})", False
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """Yield an error and its causes, the innermost last."""
+    below: BaseException | None = error
+    while below is not None:
+        yield below
+        group = below.exceptions[0] if isinstance(below, BaseExceptionGroup) else None
+        below = group or below.__cause__ or below.__context__
+
+
+def proxies(url: str = "") -> str:
+    """Return the proxies in the way to a URL, or all, by address and variable, without passwords;
+    "" for none."""
+    parts, known = urlsplit(url), getproxies()
+    if url and proxy_bypass(parts.hostname or ""):
+        return ""
+    schemes = [one for one in ("http", "https", "all") if known.get(one)]
+    if url:
+        schemes = [one for one in (parts.scheme, "all") if one in schemes][:1]
+    shown = []
+    for scheme in schemes:
+        names = f"{scheme}_proxy", f"{scheme}_proxy".upper()
+        variable = next((name for name in names if os.environ.get(name)), "the system's settings")
+        shown.append(f"the proxy {re.sub(r'[^/@]*@', '***@', known[scheme])} ({variable})")
+    return " or ".join(shown)

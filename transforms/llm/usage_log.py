@@ -52,7 +52,7 @@ class UsageLog:
         self._threads: ThreadPoolExecutor | None = None
         self._written: Future[None] | None = None
         self._file: int | None = None
-        if path and is_folder(path) and self._objects is None:
+        if path and is_folder(path):
             self._path = storage.join(path, f"{uuid4().hex}.jsonl")
             with suppress(OSError):  # reported by the first line
                 storage.make_folder(path)

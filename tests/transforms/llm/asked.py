@@ -10,7 +10,7 @@ from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.forms import Capabilities
 from ufo.transforms.llm.request import Completion, Function, LlmError, Message, Request
-from ufo.transforms.llm.retry import Timing
+from ufo.transforms.llm.send import Timing
 
 WORDS = {"type": "object", "properties": {"word": {"type": "string"}}}
 SCHEMA = {**WORDS, "required": ["word"], "additionalProperties": False}

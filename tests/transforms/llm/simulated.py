@@ -5,8 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from ufo.transforms.llm.errors import SendError
-from ufo.transforms.llm.limiter import Limiter, RateLimits, estimated
-from ufo.transforms.llm.retry import Timing
+from ufo.transforms.llm.send import Limiter, RateLimits, Timing, estimated
 
 BODY = {"messages": [{"role": "user", "content": "word " * 60}]}
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from tests.llm_server import LlmServer
 from ufo.schemas.errors import RunError
-from ufo.transforms.llm.batch_api import BatchState, OpenAiBatches, api_of
+from ufo.transforms.llm.batch_api import BatchState, OpenAiBatches
 from ufo.transforms.llm.batch_store import ASKING, STORED, Batch, BatchStore, Reply
 from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.errors import SendError
@@ -54,7 +54,7 @@ class Submitting:
 
 @pytest.fixture
 def submit(llm_server: LlmServer) -> Iterator[Submitting]:
-    with closing(api_of(Endpoint("offline-judge", llm_server.base_url))) as api:
+    with closing(OpenAiBatches(Endpoint("offline-judge", llm_server.base_url))) as api:
         yield Submitting(api)
 
 

@@ -12,7 +12,7 @@ from tests.golden.tables import tables
 from ufo.schemas.errors import CostCapped, RunError, UsageError
 from ufo.schemas.records import Usage
 from ufo.transforms.llm.budget import Budget, Price, load_prices, priced, upper_bound
-from ufo.transforms.llm.limiter import estimated
+from ufo.transforms.llm.send import estimated
 from ufo.transforms.llm.usage_log import COST, IN_FLIGHT, REQUESTS, RESERVED, UsageLog, UsageReader
 
 PRICES = {"m": Price(0.0, 1_000_000.0)}  # a dollar a token of the reply

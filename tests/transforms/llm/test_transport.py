@@ -6,21 +6,23 @@ import json
 import pickle
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
+import httpx2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.golden.tables import tables
 from tests.llm_server import LlmServer, Switches
+from tests.local_server import JsonHandler, LocalServer
 from tests.local_web import LocalWeb, Reply
 from ufo.schemas.errors import UsageError
 from ufo.transforms.llm.chat import completion_of
 from ufo.transforms.llm.endpoint import Azure, Endpoint, azure_of, endpoints
-from ufo.transforms.llm.errors import SendError
+from ufo.transforms.llm.errors import SendError, inside
 from ufo.transforms.llm.request import EXTRACTOR, KNOWLEDGE, VERIFIER, LlmError
-from ufo.transforms.llm.transport import Transport
+from ufo.transforms.llm.transport import Transport, broken
 
 TABLES = tables("endpoints")
 LOCAL = "http://localhost:8000/v1"
@@ -289,7 +291,7 @@ def test_pieces_of_choices_are_put_together(pieces: list[tuple[int, str]]) -> No
             {"usage": {"prompt_tokens": 7}, "choices": []},
             id="the usage",
         ),
-        pytest.param([{"error": {"code": 9}}], {"error": {"code": 9}, "choices": []}, id="error"),
+        pytest.param([{"error": {"code": 9}}], {"error": {"code": 9}}, id="error"),
     ],
 )
 def test_what_a_stream_says_of_a_reply_is_kept(chunks: list[Any], whole: dict[str, Any]) -> None:
@@ -330,3 +332,196 @@ def test_log_probabilities_in_pieces_are_all_kept() -> None:
 def test_a_stream_of_something_else_is_no_reply() -> None:
     with pytest.raises(ValueError, match="not an object"):
         completion_of("data: [1]\n\n")
+
+
+# --- what keeps a request from its endpoint ---
+
+
+class Answers(JsonHandler):
+    """Answers every request by the reply of its path."""
+
+    replies: ClassVar[dict[str, Reply]] = {}
+
+    def do_POST(self) -> None:
+        self.body()
+        reply = self.replies[self.path]
+        self.reply(reply.status, reply.body, reply.headers)
+
+
+def answering(**replies: Reply) -> LocalServer:
+    """A server whose chat endpoint below each of these paths answers so."""
+    paths = {f"/{name}/chat/completions": reply for name, reply in replies.items()}
+    return LocalServer(type("Handler", (Answers,), {"replies": paths}))
+
+
+PROXIES = [f"{scheme}_proxy" for scheme in ("http", "https", "all", "no")]
+NOBODY = "127.0.0.1:1"
+
+
+@pytest.fixture
+def no_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in (*PROXIES, *map(str.upper, PROXIES), "SSL_CERT_DIR"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def failed(url: str, reached: bool = False) -> SendError | LlmError:
+    """The error of a request to an endpoint."""
+
+    async def sent() -> None:
+        transport = Transport(Endpoint("m", url, timeout=5.0), 1, reached)
+        try:
+            await transport.send({"model": "m", "messages": []})
+        finally:
+            await transport.aclose()
+
+    with pytest.raises((SendError, LlmError)) as error:
+        asyncio.run(sent())
+    assert isinstance(error.value, SendError | LlmError)
+    return error.value
+
+
+@pytest.mark.usefixtures("no_proxies")
+@pytest.mark.parametrize(
+    ("variables", "url", "words"),
+    [
+        pytest.param({}, f"http://{NOBODY}/v1", "check --base_url, and that the server", id="none"),
+        pytest.param({}, "http://a.invalid/v1", "the host of http://a.invalid/v1 is", id="no host"),
+        pytest.param({}, "http://\u2603.example/v1", "is not an address", id="no name of a host"),
+        pytest.param(
+            {"HTTP_PROXY": f"http://me:secret@{NOBODY}"},
+            "http://a.invalid/v1",
+            f"the proxy http://***@{NOBODY} (HTTP_PROXY) does not answer",
+            id="a proxy",
+        ),
+        pytest.param(
+            {"ALL_PROXY": f"socks5://me:secret@{NOBODY}"},
+            "http://a.invalid/v1",
+            'pip install "httpx2[socks]"',
+            id="a SOCKS proxy",
+        ),
+        pytest.param(
+            {"HTTPS_PROXY": f"socks4://me:secret@{NOBODY}"},
+            "http://a.invalid/v1",
+            "(HTTPS_PROXY) is not a proxy that can be used",
+            id="a proxy of another kind",
+        ),
+        pytest.param(
+            {"https_proxy": "http://a:port"},
+            "http://a.invalid/v1",
+            "the proxy http://a:port (https_proxy) is not a proxy that can be used",
+            id="a proxy without a port",
+        ),
+        pytest.param(
+            {"SSL_CERT_FILE": "/no/such.pem"},
+            f"http://{NOBODY}/v1",
+            "the certificates in SSL_CERT_FILE=/no/such.pem cannot be read",
+            id="no file of certificates",
+        ),
+        pytest.param(
+            {"SSL_CERT_FILE": __file__},
+            f"http://{NOBODY}/v1",
+            f"the certificates in SSL_CERT_FILE={__file__} cannot be read",
+            id="a file of something else",
+        ),
+    ],
+)
+def test_what_keeps_a_request_from_its_endpoint_is_said_with_the_remedy(
+    monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], url: str, words: str
+) -> None:
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    error = failed(url)
+    assert error.final
+    assert words in error.message
+    assert "secret" not in error.message
+
+
+@pytest.mark.usefixtures("no_proxies")
+def test_an_endpoint_that_was_reached_before_may_come_back() -> None:
+    error = failed(f"http://{NOBODY}/v1", reached=True)
+    assert isinstance(error, SendError)
+    assert error.transient
+
+
+@pytest.mark.usefixtures("no_proxies")
+@pytest.mark.parametrize(
+    ("cause", "words"),
+    [
+        ("[SSL: CERTIFICATE_VERIFY_FAILED] self-signed certificate", "set SSL_CERT_FILE to"),
+        ("[SSL: CERTIFICATE_VERIFY_FAILED] Hostname mismatch", "is for another host"),
+        ("[SSL: WRONG_VERSION_NUMBER] wrong version number", "write http:// in place of https://"),
+        ("[SSL: UNEXPECTED_EOF_WHILE_READING] EOF", "no secure connection to"),
+        ("[Errno 113] No route to host", "check the network"),
+        ("[Errno -3] Temporary failure in name resolution", "and its DNS"),
+    ],
+)
+def test_each_cause_of_a_connection_that_fails_has_its_remedy(cause: str, words: str) -> None:
+    error = httpx2.ConnectError("All connection attempts failed")
+    error.__cause__ = OSError(cause)
+    found = broken(Endpoint("m", "https://far/v1"), error, reached=False)
+    assert found.final
+    assert words in found.message
+    assert cause in found.message
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [(407, "wants a user and password"), (403, "does not let requests through to https://far/v1")],
+)
+@pytest.mark.usefixtures("no_proxies")
+def test_a_proxy_that_refuses_is_named(
+    monkeypatch: pytest.MonkeyPatch, status: int, words: str
+) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", "http://gate:3128")
+    found = broken(Endpoint("m", "https://far/v1"), httpx2.ProxyError(f"{status} no"), False)
+    assert "the proxy http://gate:3128 (HTTPS_PROXY)" in found.message
+    assert words in found.message
+
+
+@pytest.mark.usefixtures("no_proxies")
+def test_a_host_without_proxy_is_not_blamed_on_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://gate:3128")
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    assert "gate" not in failed(f"http://{NOBODY}/v1").message
+
+
+@pytest.mark.parametrize(
+    ("reply", "words"),
+    [
+        (Reply(b"<html><title>Sign in</title>"), "(200: Sign in)"),
+        (Reply(b"<html><title>Blocked</title>", 403), "(403: Blocked)"),
+        (Reply(b"", 302, {"location": "https://login.example/sso?token=secret"}), "/sso)"),
+        (Reply(b"Client sent an HTTP request to an HTTPS server.", 400), "write https://"),
+    ],
+    ids=["a login", "a web filter", "a redirect", "a port with TLS"],
+)
+def test_a_page_in_place_of_the_endpoint_is_said(reply: Reply, words: str) -> None:
+    with answering(v1=reply) as server:
+        error = failed(f"{server.address}/v1")
+    assert error.final
+    assert words in error.message
+    assert "secret" not in error.message
+
+
+def test_a_redirect_on_the_same_host_is_followed_with_the_request() -> None:
+    moved = Reply(b"", 307, {"location": "/v2/chat/completions"})
+    with answering(v1=moved, v2=Reply(b'{"choices": []}')) as server:
+        assert send(Endpoint("m", f"{server.address}/v1")) == {"choices": []}
+
+
+def test_an_error_in_a_stream_is_the_reply() -> None:
+    said = {"object": "error", "message": "the flux is inverted", "code": 503}
+    found = completion_of(events(delta(content="The ri"), said))
+    assert inside(found) == (503, found)
+
+
+def test_choices_and_calls_without_a_number_are_put_together() -> None:
+    chunk = {"index": None, "delta": {"content": "a", "tool_calls": [{"index": None}]}}
+    (choice,) = completion_of(events({"choices": [chunk]}, {"choices": None}))["choices"]
+    assert choice["message"]["content"] == "a"
+
+
+@pytest.mark.parametrize("chunk", [{"choices": [5]}, {"choices": [{"delta": "a"}]}])
+def test_chunks_of_another_shape_are_no_reply(chunk: Any) -> None:
+    with pytest.raises(ValueError, match="another shape"):
+        completion_of(events(chunk))

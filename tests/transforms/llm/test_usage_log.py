@@ -114,7 +114,7 @@ def test_a_log_that_cannot_be_written_ends_the_run_but_not_for_a_message(tmp_pat
             log.add({"requests": 1})
 
 
-@pytest.mark.parametrize("scheme", ["", "memory://"])
+@pytest.mark.parametrize("scheme", ["", "memory://", "file://"])
 def test_workers_on_several_machines_share_a_folder(tmp_path: Path, scheme: str) -> None:
     folder = f"{scheme}{tmp_path}/requests/"
     workers = [UsageLog(folder), UsageLog(folder)]

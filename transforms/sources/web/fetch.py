@@ -21,8 +21,9 @@ from protego import Protego
 
 from ufo.schemas.errors import ends_run
 from ufo.schemas.text import host_of
-from ufo.transforms.llm.errors import SendError, retry_after
-from ufo.transforms.llm.retry import Retry, Sleep, Timing, retrying
+from ufo.transforms.llm.errors import SendError
+from ufo.transforms.llm.send import Retry, Sleep, Timing, retrying
+from ufo.transforms.llm.waits import retry_after
 from ufo.transforms.sources.web import documents as reasons
 from ufo.transforms.sources.web.addresses import RefusedAddress, checked_url
 from ufo.transforms.sources.web.documents import TYPES, UNTOLD, FetchedPage, type_of

@@ -32,7 +32,7 @@ from ufo.indexes.embedders import Embedder, make_embedder, vectors_of
 from ufo.indexes.tokens import query_terms, terms_of
 from ufo.transforms.english.words import VERY_COMMON
 from ufo.transforms.llm.client_settings import CallSettings
-from ufo.transforms.llm.retry import Sleep
+from ufo.transforms.llm.send import Sleep
 from ufo.transforms.llm.shared import shared_memory
 from ufo.transforms.sources.web.documents import Document, FetchedPage
 from ufo.transforms.sources.web.fetch import Cached, Fetcher, lasts

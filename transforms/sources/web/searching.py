@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
-from html import unescape
 from typing import Any, Final
 from urllib.parse import urljoin, urlsplit
 
@@ -23,13 +22,20 @@ from ufo.schemas.text import storable
 from ufo.transforms.llm.budget import Budget
 from ufo.transforms.llm.client_settings import CallSettings
 from ufo.transforms.llm.endpoint import NO_KEY, on_this_machine
-from ufo.transforms.llm.errors import SendError, retry_after, words_of
-from ufo.transforms.llm.limiter import LOCAL_START, Limiter, RateLimits
+from ufo.transforms.llm.errors import SendError, payload_of, words_of
 from ufo.transforms.llm.request import LlmError
-from ufo.transforms.llm.retry import Sleep, Timing
-from ufo.transforms.llm.sending import Received, Sender
+from ufo.transforms.llm.send import (
+    LOCAL_START,
+    Limiter,
+    RateLimits,
+    Received,
+    Sender,
+    Sleep,
+    Timing,
+)
 from ufo.transforms.llm.shared import shared_memory
 from ufo.transforms.llm.usage import usage_row
+from ufo.transforms.llm.waits import retry_after
 from ufo.transforms.sources.fact_source import message_of
 from ufo.transforms.sources.web.engines import SearchApi, variable
 from ufo.transforms.sources.web.snapshot import Kept, Snapshot
@@ -93,6 +99,7 @@ class Searcher:
             timeout=SECONDS,
             patience=calls.retry.seconds,
             name="the search engine",
+            queues=False,  # a page of another engine, or no page, is better than a long wait
         )
         self._budget = Budget({}, path=calls.usage_log)
         self._sender = Sender(limiter, calls.retry, self._budget, Timing(sleep))
@@ -303,13 +310,4 @@ class Searcher:
 
 def _words(body: bytes, key: str) -> str:
     """Return what a reply says to people, without the key: its message, or a page's title."""
-    text = body[:_READ].decode(errors="replace")
-    if text.lstrip().startswith("<"):
-        title = _TITLE.search(text)
-        payload: Any = unescape(title[1]).strip() if title else "a page without a title"
-    else:
-        try:
-            payload = json.loads(body) or ""
-        except (ValueError, RecursionError):
-            payload = text
-    return words_of(payload, key or NO_KEY)[0][:_SHOWN]
+    return words_of(payload_of(body.decode(errors="replace")) or "", key or NO_KEY)[0][:_SHOWN]

@@ -23,7 +23,7 @@ from ufo.schemas.storage import is_remote
 from ufo.schemas.text import quantity
 from ufo.transforms.llm.errors import SendError
 from ufo.transforms.llm.request import VERIFIER, Request, together
-from ufo.transforms.llm.retry import Sleep
+from ufo.transforms.llm.send import Sleep
 from ufo.transforms.llm.shared import once, shared_client
 from ufo.transforms.llm.usage import usage_row
 from ufo.transforms.prompts import load_prompts

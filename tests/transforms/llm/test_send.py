@@ -1,8 +1,12 @@
-"""What an endpoint allows is kept and used, and when another try is made, by a simulated clock."""
+"""What an endpoint allows is kept and used, when another try is made, when a run cannot go on, and
+what is recorded of a request; by a simulated clock."""
 
 import asyncio
+import logging
 import math
 import random
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +16,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.transforms.llm.simulated import BODY, Simulated, exchange, limiter, refused, simulate
-from ufo.transforms.llm.errors import SendError
-from ufo.transforms.llm.limiter import LOCAL_START, RateLimits, estimated
+from ufo.schemas.records import Usage
+from ufo.transforms.llm.budget import Budget, Price
+from ufo.transforms.llm.endpoint import Endpoint
+from ufo.transforms.llm.errors import SendError, of_response
 from ufo.transforms.llm.request import LlmError
-from ufo.transforms.llm.retry import Retry, Stop, Timing, retrying
+from ufo.transforms.llm.send import (
+    LOCAL_START,
+    Limiter,
+    RateLimits,
+    Received,
+    Retry,
+    Sender,
+    Stop,
+    Timing,
+    estimated,
+    retrying,
+)
+from ufo.transforms.llm.usage import usage_row
+from ufo.transforms.llm.usage_log import COST, UsageReader
+from ufo.transforms.llm.usage_log import REQUESTS as SENT
 
 REQUESTS = RateLimits(64, requests_per_minute=120)
 TOKENS = RateLimits(64, tokens_per_minute=50_000)
@@ -220,7 +240,6 @@ def test_while_an_endpoint_asks_to_wait_nobody_sends(seconds: float, what: str) 
         ("timeout", "timed out"),
         ("connection", "lost the connection"),
         ("garbled", "got a reply that cannot be read"),
-        ("429", "met a rate limit (429)"),
         ("500", "got status 500"),
     ],
 )
@@ -230,9 +249,14 @@ def test_a_retry_is_told_of_with_its_cause(status: str, word: str) -> None:
 
 
 def test_retries_are_told_of_once_in_three_seconds() -> None:
-    told, _ = outage(*((1.0, status) for status in ("429", "503", "503", "timeout", "500")))
-    limit = "a request met a rate limit (429), retrying in 4 s"
-    assert told == [limit, "a request timed out, retrying in 4 s"]
+    told, _ = outage(*((1.0, status) for status in ("502", "503", "503", "timeout", "500")))
+    first = "a request got status 502, retrying in 4 s"
+    assert told == [first, "a request timed out, retrying in 4 s"]
+
+
+def test_a_rate_limit_is_told_of_once_in_its_own_words() -> None:
+    told, _ = outage(*[(5.0, "429")] * 3)
+    assert told == ["a rate limit was met: later; requests wait for it"]
 
 
 def test_retries_of_an_outage_are_told_of_with_the_time_that_is_left() -> None:
@@ -301,11 +325,15 @@ def test_a_pause(attempt: int, asked: float | None, chance: float, pause: float)
     [
         pytest.param(True, "timeout", 5, id="no answer in time, from an endpoint that answered"),
         pytest.param(True, "connection", 5, id="no connection, to an endpoint that answered"),
-        pytest.param(True, "503", 3, id="an error of an endpoint that answered"),
+        pytest.param(True, "500", 3, id="an error of an endpoint that answered"),
+        pytest.param(False, "429", 5, id="a rate limit"),
+        pytest.param(False, "503", 5, id="an endpoint that is busy"),
+        pytest.param(False, "529", 5, id="an endpoint that is overloaded"),
+        pytest.param(False, "502", 3, id="a gateway's error for one request"),
         pytest.param(False, "timeout", 3, id="no answer from an endpoint that never answered"),
     ],
 )
-def test_only_an_endpoint_that_answered_before_is_waited_for_beyond_all_tries(
+def test_only_an_endpoint_that_is_to_blame_is_waited_for_beyond_all_tries(
     reached: bool, status: str, tries: int
 ) -> None:
     attempts: list[int] = []
@@ -484,3 +512,385 @@ def test_three_bytes_of_a_request_are_reserved_as_a_token(
     body: dict[str, str], tokens: int
 ) -> None:
     assert estimated(body) == tokens
+
+
+# --- what is recorded of a request ---
+
+ASKED: dict[str, Any] = {"model": "m", "messages": [], "max_tokens": 10}
+ROW = usage_row("verify", "wiki", "m", "r1")
+REPLY = Received("Yes.", {}, "q1", (7, 4))
+LATER = SendError("later", "500", transient=True, request_id="q0")
+
+
+class Outcome:
+    """A request that is answered so, by one reply or error after another."""
+
+    def __init__(self, *answers: Received[str] | BaseException, **of_budget: Any) -> None:
+        self.rows: list[Usage] = []
+        self.pauses: list[float] = []
+        timing = Timing(self._sleep, lambda: 1.0, lambda: 0.0)
+        self.limiter = Limiter(RateLimits(), timing=timing)
+        budget = Budget({"m": Price(0.0, 1_000_000.0)}, **of_budget)
+        self.sender = Sender(self.limiter, Retry(attempts=3), budget, timing)
+        self.error: BaseException | None = None
+        self.value: str | None = None
+        try:
+            self.value = asyncio.run(self._send(list(answers)))
+        except (SendError, asyncio.CancelledError) as error:
+            self.error = error
+
+    async def _sleep(self, seconds: float) -> None:
+        self.pauses.append(seconds)
+
+    async def _send(self, answers: list[Received[str] | BaseException]) -> str:
+        async def exchange() -> Received[str]:
+            answer = answers.pop(0)
+            if isinstance(answer, BaseException):
+                raise answer
+            return answer
+
+        return await self.sender.send(ASKED, exchange, ROW, self.rows)
+
+
+def test_a_reply_is_a_row_with_its_tokens_cost_and_id() -> None:
+    sent = Outcome(REPLY)
+    (row,) = sent.rows
+    assert sent.value == "Yes."
+    assert row.request_id == "q1"
+    assert row.status == "ok"
+    assert row.retries == 0
+    assert row.prompt_tokens == 7
+    assert row.completion_tokens == 4
+    assert row.cost_usd == 4.0
+    assert row.step == "verify"
+    assert row.source == "wiki"
+    assert row.model == "m"
+    assert row.response_id == "r1"
+    assert row.seconds is not None
+    assert row.seconds >= 0
+    assert sent.limiter.in_flight == 0
+
+
+def test_each_try_is_a_row_of_its_own(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, "ufo.llm"):
+        sent = Outcome(LATER, LATER, REPLY)
+    assert [(row.request_id, row.status, row.retries) for row in sent.rows] == [
+        ("q0", "500", 0),
+        ("q0", "500", 1),
+        ("q1", "ok", 2),
+    ]
+    assert [row.prompt_tokens for row in sent.rows] == [None, None, 7]
+    assert sent.pauses == [0.5, 1.0]
+    told = [record for record in caplog.records if record.message == "a request failed: later"]
+    assert [record.__dict__["ufo_fields"] for record in told] == [
+        {"model": "m", "status": "500", "tries": tries} for tries in (1, 2)
+    ]
+
+
+def test_the_last_error_is_raised_after_as_many_tries_as_allowed() -> None:
+    sent = Outcome(LATER, LATER, LATER, REPLY)
+    assert sent.error is LATER
+    assert len(sent.rows) == 3
+
+
+def test_a_request_without_an_id_has_one_of_its_own() -> None:
+    ids = {row.request_id for _ in range(2) for row in Outcome(Received("Yes.", {})).rows}
+    assert len(ids) == 2
+    assert {len(one) for one in ids} == {32}
+
+
+@pytest.mark.parametrize(
+    ("answer", "cost", "rows"),
+    [
+        pytest.param(REPLY, 4.0, 1, id="a reply"),
+        pytest.param(Received("Yes.", {}), 10.0, 1, id="a reply without tokens"),
+        pytest.param(SendError("no", "400"), 0.0, 1, id="a refusal"),
+        pytest.param(SendError("lost", "connection"), 10.0, 1, id="a lost connection"),
+        pytest.param(asyncio.CancelledError(), 10.0, 0, id="a cancelled request"),
+    ],
+)
+def test_what_may_have_been_billed_counts(
+    tmp_path: Any, answer: Received[str] | BaseException, cost: float, rows: int
+) -> None:
+    path = str(tmp_path / "usage.jsonl")
+    sent = Outcome(answer, cap=100, path=path)
+    assert len(sent.rows) == rows
+    totals = UsageReader(path).totals()
+    assert totals.get(COST, 0.0) == cost
+    assert totals[SENT] == 1
+
+
+@pytest.mark.parametrize(
+    ("tokens", "counted"),
+    [((7, 4), 11), ((7, None), 7), ((None, 4), 4), ((None, None), None), ((0, 0), None)],
+    ids=["both", "of the prompt", "of the reply", "none", "zeros"],
+)
+def test_the_limiter_learns_the_tokens_of_a_reply(
+    tokens: tuple[int | None, int | None], counted: int | None
+) -> None:
+    learned: list[Any] = []
+
+    class Told(Limiter):
+        def answered(self, sent: Any, headers: Any, tokens: int | None) -> None:
+            learned.append((headers, tokens))
+            super().answered(sent, headers, tokens)
+
+    async def send() -> None:
+        sender = Sender(Told(RateLimits()), Retry(), Budget({}))
+
+        async def exchange() -> Received[str]:
+            return Received("Yes.", {"x-a": "b"}, tokens=tokens)
+
+        await sender.send(ASKED, exchange, ROW, [])
+
+    asyncio.run(send())
+    assert learned == [({"x-a": "b"}, counted)]
+
+
+def test_a_wait_that_is_longer_than_all_tries_may_take_is_final() -> None:
+    asked = SendError("later", "429", transient=True, retry_after=901.0)
+    sent = Outcome(asked, REPLY)
+    assert isinstance(sent.error, SendError)
+    assert sent.error.final
+    assert len(sent.rows) == 1
+
+
+def test_the_usual_policy() -> None:
+    usual = Retry()
+    pauses: Sequence[float] = [usual.pause(attempt, None, 1.0) for attempt in range(8)]
+    assert pauses == [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0]
+    assert usual.attempts == 8
+    assert usual.seconds == 900.0
+
+
+# --- an endpoint that refuses every request ---
+
+AT = Endpoint("m", "http://near/v1")
+
+
+def said(words: str, status: int = 400) -> SendError:
+    """The error for these words of an endpoint."""
+    return of_response(AT, "none", status, {}, {"error": {"message": words}}, now=0.0)
+
+
+class Run:
+    """Requests, each answered by an error or (None) well, in flight at the same time or in turn."""
+
+    def __init__(
+        self,
+        answers: Sequence[SendError | None],
+        concurrency: int = 1,
+        size: int = 10,
+        step: str = "verify",
+        own: bool = True,
+    ) -> None:
+        self.sent = 0
+        self.results: list[Any] = []
+        self._answers = list(answers)
+        self._size = size
+        self._step = step
+        self._own = own
+        simulate(lambda loop: self._all(loop, concurrency))
+
+    async def _all(self, loop: Simulated, concurrency: int) -> None:
+        timing = Timing(chance=lambda: 0.5, clock=loop.time)
+        its = Limiter(RateLimits(concurrency), Stop(math.inf), timing=timing)
+        sender = Sender(its, Retry(), Budget({}), timing)
+        asked = (self._one(sender, number) for number in range(len(self._answers)))
+        self.results = await asyncio.gather(*asked, return_exceptions=True)
+
+    async def _one(self, sender: Sender, number: int) -> str:
+        async def exchange() -> Received[str]:
+            self.sent += 1
+            await asyncio.sleep(1.0)
+            error = self._answers[number]
+            if error is not None:
+                raise error
+            return Received("Yes.", {})
+
+        body = {"messages": [{"role": "user", "content": "x" * self._size}]}
+        row = usage_row(self._step, None, "m", f"r{number}" if self._own else "r")
+        return await sender.send(body, exchange, row, [])
+
+    @property
+    def final(self) -> list[str]:
+        """The messages of the final errors."""
+        return [str(one) for one in self.results if getattr(one, "final", False)]
+
+
+ODD = "The flux of account 17 is inverted since 2026-01-02T03:04:05Z (request 'a1')."
+
+
+@pytest.mark.parametrize("status", [400, 403, 406, 409 + 1, 422])
+def test_the_same_refusal_of_five_requests_ends_the_run(status: int) -> None:
+    run = Run([None, *(said(ODD, status) for _ in range(20))])
+    assert run.sent == 6
+    assert len(run.final) == 16
+    assert ODD in run.final[0]
+    assert "5 requests in a row were refused so" in run.final[0]
+    assert "run the same command again" in run.final[0]
+
+
+def test_of_many_requests_in_flight_no_new_one_is_sent() -> None:
+    run = Run([None] * 64 + [said(ODD) for _ in range(400)], concurrency=64)
+    assert run.sent <= 64 + 2 * 64
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "The flux of account 18 is inverted since 2027-05-06T07:08:09Z (request 'b2').",
+        "The flux of account 9999 is inverted since 2026-01-02 (request 'c').",
+    ],
+)
+def test_numbers_ids_and_times_make_no_other_refusal(words: str) -> None:
+    assert Run([said(ODD), said(words)] * 10).sent == 5
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        pytest.param([*[said(ODD)] * 4, None] * 4, id="good replies in between"),
+        pytest.param([None, *(said(f"odd {'abcdefgh'[n]}") for n in range(8))], id="other words"),
+        pytest.param([None, *[said("content_filter", 403)] * 9], id="a filter"),
+        pytest.param([None, *[said("prompt is too long")] * 9], id="too long"),
+        pytest.param([None, *[said("temperature is fixed")] * 9], id="a parameter"),
+        pytest.param([None, *[said("max_tokens is too large")] * 9], id="a cap"),
+        pytest.param([None, said(ODD), said(ODD)], id="the last ones of a run"),
+        pytest.param([said(ODD)], id="the only one"),
+    ],
+)
+def test_refusals_of_single_requests_end_nothing(answers: list[SendError | None]) -> None:
+    run = Run(answers)
+    assert run.final == []
+    assert run.sent == len(answers)
+
+
+def test_a_run_of_few_requests_ends_with_the_refusal_of_all() -> None:
+    assert len(Run([said(ODD), said(ODD), said(ODD)], concurrency=3).final) == 1
+
+
+def test_a_probe_s_tries_do_not_count() -> None:
+    assert Run([said(ODD)] * 9, step="probe").final == []
+
+
+@pytest.mark.parametrize(
+    ("own", "sent"),
+    [
+        pytest.param(True, 20, id="of other responses"),
+        pytest.param(False, 6, id="and the parts of one"),
+    ],
+)
+def test_large_requests_are_halved_before_their_refusal_counts(own: bool, sent: int) -> None:
+    assert Run([said(ODD)] * 40, size=3001, own=own).sent == sent
+
+
+def test_a_large_request_counts_where_one_as_large_was_answered() -> None:
+    assert Run([None, *[said(ODD)] * 40], size=3001).sent == 6
+
+
+@pytest.mark.parametrize(
+    "words", ["Your account is suspended.", "limit reached: 10 requests per day"]
+)
+def test_a_known_reason_ends_the_run_at_once(words: str) -> None:
+    run = Run([None, *[said(words, 429)] * 9])
+    assert run.sent == 2
+    assert words in run.final[0]
+
+
+# --- an endpoint that is busy ---
+
+
+def rate_limited(text: str = "Rate limit reached. Please try again in 31.5s") -> SendError:
+    return said(text, 429)
+
+
+class Served:
+    """An endpoint that takes so many requests in each minute by its clock, asked for many."""
+
+    def __init__(self, per_minute: int, many: int, words: str = "", seconds: float = 900.0) -> None:
+        self.told: list[str] = []
+        self.sent = 0
+        self._minute, self._taken = 0, 0
+        self._most = per_minute
+        self._words = words
+        self.results: list[Any] = simulate(
+            lambda loop: self._all(loop, many, Retry(seconds=seconds))
+        )
+
+    async def _all(self, loop: Simulated, many: int, retry: Retry) -> list[Any]:
+        timing = Timing(chance=random.Random(7).random, clock=loop.time)
+        its = Limiter(
+            RateLimits(64), timing=timing, patience=retry.seconds, report=self.told.append
+        )
+        sender = Sender(its, retry, Budget({}), timing)
+
+        async def exchange() -> Received[str]:
+            self.sent += 1
+            await asyncio.sleep(0.2)
+            minute = int(loop.time() // 60)
+            if minute != self._minute:
+                self._minute, self._taken = minute, 0
+            if self._taken >= self._most:
+                left = 60.0 * (minute + 1) - loop.time()
+                raise rate_limited(f"Rate limit reached{self._words}. Please retry in {left:.2f}s.")
+            self._taken += 1
+            return Received("Yes.", {})
+
+        row = usage_row("verify", None, "m", "r1")
+        asked = (sender.send({}, exchange, row, []) for _ in range(many))
+        results = await asyncio.gather(*asked, return_exceptions=True)
+        self.seconds = loop.time()
+        return list(results)
+
+
+@pytest.mark.parametrize("words", ["", " (limit of requests per minute: 10)"])
+def test_at_ten_requests_a_minute_all_judgements_come(words: str) -> None:
+    served = Served(10, 320, words)
+    assert served.results == ["Yes."] * 320
+    assert served.seconds < 35 * 60
+    assert served.sent < 2 * 320
+    limits = [text for text in served.told if "a rate limit was met" in text]
+    assert len(limits) == 1
+    assert "Please retry in" in limits[0]
+    assert served.told[1:] == ["--requests_per_minute 10 would fit the endpoint"]
+
+
+def test_an_endpoint_that_takes_nothing_for_as_long_as_allowed_ends_the_run() -> None:
+    served = Served(0, 3, seconds=100.0)
+    assert all(one.final for one in served.results)
+    assert "No request was answered for" in str(served.results[0])
+
+
+@pytest.mark.parametrize(
+    ("good", "tries"),
+    [pytest.param(1, 8, id="others are answered"), pytest.param(0, 9, id="all fail")],
+)
+def test_an_error_for_one_text_is_not_waited_for_as_long_as_one_for_all(
+    good: int, tries: int
+) -> None:
+    attempts: list[int] = []
+
+    async def main(loop: Simulated) -> None:
+        timing = Timing(chance=lambda: 0.5, clock=loop.time)
+        sender = Sender(Limiter(RateLimits(64), timing=timing), Retry(), Budget({}), timing)
+        row = usage_row("verify", None, "m", "r1")
+
+        async def bad() -> Received[str]:
+            attempts.append(1)
+            raise said("an error while processing", 500)
+
+        async def fine() -> Received[str]:
+            await asyncio.sleep(0.1)
+            return Received("Yes.", {})
+
+        async def others() -> None:
+            while good and loop.time() < 1000:
+                await sender.send({}, fine, replace(row), [])
+                await asyncio.sleep(5.0)
+
+        asked = [sender.send({}, bad, replace(row), []) for _ in range(5)]
+        await asyncio.gather(*asked, others(), return_exceptions=True)
+
+    simulate(main)
+    assert (len(attempts) == 5 * tries) if good else (len(attempts) >= 5 * tries)
