@@ -5,7 +5,6 @@ answer was lost. The files and counts of a batch may lag behind its state. It is
 request has a line, or lines and counts agree, or ten minutes after it was first seen to have ended.
 """
 
-import re
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -17,11 +16,11 @@ from typing import IO, Final
 
 from ufo.pipelines import logs
 from ufo.schemas.errors import CostCapped, RunError
-from ufo.schemas.records import TRANSPORT, Usage
+from ufo.schemas.records import Usage
 from ufo.transforms.llm import usage_log
-from ufo.transforms.llm.batch_api import FAILED, BatchState, api_of, says
+from ufo.transforms.llm.batch_api import FAILED, BatchState, OpenAiBatches, says
 from ufo.transforms.llm.batch_lines import error_of
-from ufo.transforms.llm.batch_store import ASKING, Batch, BatchStore, Reply
+from ufo.transforms.llm.batch_store import ASKING, STORED, Batch, BatchStore, Reply
 from ufo.transforms.llm.budget import capped, priced, upper_bound
 from ufo.transforms.llm.chat import tokens
 from ufo.transforms.llm.client_settings import BatchSettings, ClientSettings
@@ -53,7 +52,7 @@ class Exchange:
         self._log = usage_log.UsageLog(log)
         self._spent = usage_log.UsageReader(log)
         self._say = say
-        self._api = api_of(endpoint)
+        self._api = OpenAiBatches(endpoint)
         self._most: int | None = None  # requests at a time, where what is enqueued is limited
         self._limited = 0  # batches that met such a limit
         self._refusal = ""  # what all requests of the last batches got
@@ -172,7 +171,7 @@ class Exchange:
             return False
         if final is None:
             return False
-        self._store.note(batch, done=batch.requests)
+        self._store.note(batch, done=batch.requests, ended=STORED)
         self._api.discard([state.source, *state.files])
         self._most = self._most and 2 * self._most
         logs.event("batch ended", batch=batch.id, state=state.word, requests=batch.requests)
@@ -224,7 +223,8 @@ class Exchange:
                 kept.setdefault(key, reply)
             self._put(good, waiting)
         late = time.time() - batch.ended > _SETTLED_SECONDS
-        if not (late or state.agrees(len(keys) + damaged, batch.requests)):
+        seen = len(keys) + damaged if keys else 0  # else it may be a web page in place of a file
+        if not (late or state.agrees(seen, batch.requests)):
             self._say(f"batch {state.id} is {state.word}; its replies are not all there yet")
             return None
         said = state.message or f"the batch ended without a reply to this request ({state.word})"
@@ -248,19 +248,14 @@ class Exchange:
             if error.final:
                 return error.message
         whole = state.phase == FAILED and not state.line
-        alike = {
-            (re.sub("[0-9]+", "#", error.message), error.status)
-            for error in errors
-            if error.reason == TRANSPORT and (whole or not error.transient)
-        }
-        one = len(alike) == 1 and len(left) == batch.requests
-        words, status = alike.pop() if one else ("", "")
+        said = {f"{state.code} {state.message}"} if whole else {one.sameness for one in errors}
+        words = said.pop() if len(said) == 1 and len(left) == batch.requests else ""
         if words != self._refusal:
             self._refusal, self._refused = words, Counter()
         self._refused[batch.round] += len(left)
         # In the next round a step may ask in another form.
-        settled = len(self._refused) > 1 or not (whole or status in ("400", "413", "422"))
-        if words and settled and (whole or self._refused.total() >= _SAME):
+        again = len(self._refused) > 1 or not (whole or words.startswith(("400", "413", "422")))
+        if words and again and (whole or self._refused.total() >= _SAME):
             return f"{errors[0].message}. All requests got this; the same command asks again"
         return ""
 

@@ -190,6 +190,7 @@ PROFILES: Final[Mapping[str, Profile]] = {
     ),
     "all but the end of a file": downloads(lambda time, all_: all_ if time > 3 else all_[:-20]),
     "a file that is not found at first": downloads(missing),
+    "a web page at first": downloads(lambda time, whole: whole if time > 3 else b"<p>\n" * 20),
     # what was made a moment ago
     "a batch that is not found at first": soon("unknown", 3),
     "a file of requests that is not found at first": soon("unread", 3),

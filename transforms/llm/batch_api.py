@@ -118,7 +118,8 @@ class OpenAiBatches:
                 if phase_of(file.status) != RUNNING:  # Azure reads the file first
                     break
                 time.sleep(pause)
-                file = self._client.files.retrieve(file.id)
+                with suppress(openai.NotFoundError):
+                    file = self._client.files.retrieve(file.id)
         return _id(file)
 
     def create(self, file: str, name: str) -> str:
@@ -236,8 +237,3 @@ def _id(found: Any) -> str:
 def _count(value: Any) -> int:
     """Return a number of requests, also from text; 0 for anything else."""
     return int(value) if re.fullmatch("[0-9]{1,9}", str(value)) else 0
-
-
-def api_of(endpoint: Endpoint) -> OpenAiBatches:
-    """Return the batches of an endpoint."""
-    return OpenAiBatches(endpoint)

@@ -22,6 +22,7 @@ from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.store import packed, unpacked
 
 ASKING: Final = -1
+STORED: Final = 1.0
 _WAIT_SECONDS: Final = 60.0
 _AT_ONCE: Final = 10_000  # rows that are deleted, so that the log of the file stays small
 _VERSION: Final = 1  # of the tables; earlier versions of ufo wrote 0 and the same tables
@@ -71,8 +72,8 @@ class Batch:
 
     `name` is our name, and `id` the provider's once the batch is known to be accepted. `done`
     counts the requests that the provider has processed. It is ASKING from the time `submitted`
-    until the batch is accepted, and `id` is that of its file. `ended` is when it was first seen to
-    have ended, 0 before.
+    until the batch is accepted, and `id` is that of its file. `ended` is 0, then when the batch was
+    first seen to have ended, and STORED once all its replies are stored.
     """
 
     name: str
@@ -243,12 +244,10 @@ class BatchStore:
         return batch
 
     def under_way(self) -> list[Batch]:
-        """Return the batches with requests whose replies are not stored yet, the oldest first."""
+        """Return the batches whose replies are not all stored yet, the oldest first."""
         query = (
             "SELECT name, place, round, requests, submitted, id, done, ended FROM batches "
-            "WHERE run = ?1 AND name IN "
-            "(SELECT batch FROM requests WHERE run = ?1 AND state = 'sent') "
-            "ORDER BY submitted, name"
+            "WHERE run = ? AND ended != 1 ORDER BY submitted, name"
         )
         with self._explained():
             return [Batch(name, _endpoint(place), *rest) for name, place, *rest in self._all(query)]

@@ -170,8 +170,8 @@ def test_a_batch_that_fails_for_what_holds_for_all_ends_the_run_at_once(
 def test_a_batch_that_fails_twice_in_unknown_words_ends_the_run(
     run: Running, llm_server: LlmServer
 ) -> None:
-    llm_server.batches.fails.extend([("stop", "Your account is on hold.")] * 4)
-    with pytest.raises(RunError, match="Your account is on hold"):
+    llm_server.batches.fails.extend([("stop", "The moon is full.")] * 4)
+    with pytest.raises(RunError, match="The moon is full"):
         run(requests=REQUESTS, repairs=3)
     assert run.sizes == [REQUESTS] * 2
     llm_server.batches.fails.clear()

@@ -11,7 +11,7 @@ from tests.llm_server.http import HttpRequest
 from tests.llm_server.tokens import prompt_tokens
 from tests.pipelines.runs.batch_runs import Running, body, key
 from ufo.schemas.errors import BatchesUnderWay, CostCapped, RunError
-from ufo.transforms.llm.batch_api import api_of
+from ufo.transforms.llm.batch_api import OpenAiBatches
 from ufo.transforms.llm.budget import Price, upper_bound
 
 # --- requests that their batch does not answer
@@ -119,7 +119,7 @@ def test_a_batch_has_so_many_requests(run: Running, most: int, sizes: list[int])
     ],
 )
 def test_a_batch_has_so_many_bytes(run: Running, less: int, sizes: list[int]) -> None:
-    with closing(api_of(run.endpoint)) as api:
+    with closing(OpenAiBatches(run.endpoint)) as api:
         size = sum(len(api.line_of(key(number), body(number))) for number in range(2))
     run(requests=2, bytes=size - less)
     assert run.sizes == sizes

@@ -1,6 +1,7 @@
 """A provider's batches through the `openai` package, and what a run keeps of them on disk."""
 
 import io
+import sqlite3
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing
@@ -14,8 +15,8 @@ from hypothesis import strategies as st
 
 from tests.llm_server import LlmServer
 from ufo.schemas.errors import RunError
-from ufo.transforms.llm.batch_api import BatchState, OpenAiBatches, api_of
-from ufo.transforms.llm.batch_store import ASKING, Batch, BatchStore, Reply
+from ufo.transforms.llm.batch_api import BatchState, OpenAiBatches
+from ufo.transforms.llm.batch_store import ASKING, STORED, Batch, BatchStore, Reply
 from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.errors import SendError
 from ufo.transforms.llm.usage import usage_row
@@ -53,7 +54,7 @@ class Submitting:
 
 @pytest.fixture
 def submit(llm_server: LlmServer) -> Iterator[Submitting]:
-    with closing(api_of(Endpoint("offline-judge", llm_server.base_url))) as api:
+    with closing(OpenAiBatches(Endpoint("offline-judge", llm_server.base_url))) as api:
         yield Submitting(api)
 
 
@@ -212,8 +213,9 @@ def test_what_is_under_way_is_counted_by_round(stores: list[BatchStore]) -> None
     assert store.last_round() == 2
     store.note(second, id="b2", done=ASKING)
     assert store.counts(2) == (1, 0)
-    for key in ("r-1-a-0", "r-2-a-0"):
-        store.put(key, ANSWER, ROW)
+    store.note(first, ended=2e9, done=2)
+    assert len(store.under_way()) == 2
+    store.note(first, ended=STORED, done=2)
     assert [batch.name for batch in store.under_way()] == [second.name]
 
 
@@ -287,6 +289,19 @@ def test_a_request_is_known_by_the_whole_of_its_key(stores: list[BatchStore]) ->
     store, _ = stores
     store.ask("r-12-a-0", HERE, body(1), ROW)
     assert [store.knows(key) for key in ("r-12", "r-1", "r-123", "q-12")] == [True] + [False] * 3
+
+
+def test_a_file_of_an_earlier_version_is_read_on(stores: list[BatchStore], tmp_path: Path) -> None:
+    store, _ = stores
+    batch, over = sent(store, "r-1-a-0"), sent(store, "r-2-a-0")
+    store.put("r-2-a-0", ANSWER, ROW)
+    store.close()
+    with closing(sqlite3.connect(tmp_path / "cache.batches", isolation_level=None)) as db:
+        db.execute("UPDATE batches SET ended = 1 WHERE name = ?", (over.name,))
+        db.execute("PRAGMA user_version = 0")
+    with closing(BatchStore(str(tmp_path / "cache.batches"), "one")) as opened:
+        assert opened.under_way() == [batch]
+        assert opened.ask("r-2-a-0", HERE, body(1), ROW)[0] == ANSWER
 
 
 # --- claims ---
