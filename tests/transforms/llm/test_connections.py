@@ -18,7 +18,7 @@ def _no_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("error", [ImportError("no socksio"), ValueError("bad"), OSError("gone")])
 def test_whatever_keeps_a_client_from_being_made_is_of_the_kind_asked_for(error: Exception) -> None:
     with (
-        pytest.raises(RunError, match="socksio|no connection to http://far"),
+        pytest.raises(RunError, match=r"socksio|no connection to http://far"),
         opening("http://far", RunError),
     ):
         raise error
