@@ -382,10 +382,11 @@ class Limiter:
 
     def gave_up(self, error: SendError, since: float) -> SendError:
         """Return the error of a request that was tried for as long as allowed: a final one where
-        no other request was answered well in that time."""
-        if not error.status.isdigit() or self._good_at >= since:
+        no other request was answered well for that long."""
+        seconds = self.timing.clock() - since
+        if not error.status.isdigit() or self._good_at >= since or seconds < _MINUTE:
             return error
-        tried = _duration(self.timing.clock() - since)
+        tried = _duration(seconds)
         message = (
             f"{error.message}. No request was answered for {tried}; run the same command again "
             "later"
