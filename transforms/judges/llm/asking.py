@@ -226,7 +226,7 @@ class Asker:
             return Reply(Choice(), records.UNPARSABLE, sent, "the reply has no choice")
         choice = completion.choices[0]
         reason = reason_of(choice, request.function is not None)
-        cut_off = reason == records.TRUNCATED
+        cut_off = reason == records.TRUNCATED and not choice.thought
         too_long = cut_off and self._allowed(request) < (request.max_tokens or 0)
         return Reply(choice, reason, sent, too_long=too_long)
 

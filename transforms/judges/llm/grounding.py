@@ -12,14 +12,14 @@ what it does not support is `noans`, with the labels `tf` `refuted`. It extracts
 """
 
 import re
-from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from math import exp
 from typing import Final
 
 from ufo.schemas.records import NOANS, REFUTED, SUPPORTED, FactUnit, Passage
 from ufo.schemas.text import storable
-from ufo.transforms.judges.llm.asking import Asker, Form, Parsed, Question, ask_for_items
+from ufo.transforms.judges.llm.asking import Asker, Question
 from ufo.transforms.judges.llm.judgements import Case, Finding, Formulation, Pair
 from ufo.transforms.judges.llm.llm_settings import (
     GRANITE_GUARDIAN,
@@ -28,8 +28,9 @@ from ufo.transforms.judges.llm.llm_settings import (
     TFN,
     LlmSettings,
 )
+from ufo.transforms.judges.llm.pairwise import Said, answer_in_text, one_pair_at_a_time
 from ufo.transforms.judges.llm.parsing import arguments_of
-from ufo.transforms.llm.request import WHOLE, Choice, Message, together
+from ufo.transforms.llm.request import Choice, Message
 from ufo.transforms.prompts import Prompts
 from ufo.transforms.prompts.data import read
 
@@ -49,32 +50,23 @@ def formulation(prompts: Prompts, settings: LlmSettings) -> Formulation:
     """Return the formulation of the model's family that the settings name."""
     kind = settings.formulation
     other = NOANS if settings.verdict_labels == TFN else REFUTED
-
-    def parse(choice: Choice, items: Sequence[Pair], call: bool) -> Parsed[Pair, Finding]:
-        read_reply = _score if kind == LYNX else _word
-        said = None if choice.refusal or choice.ending != WHOLE else read_reply(choice, kind)
-        if said is None:
-            return Parsed({})
-        supports, raw, rationale = said
-        chance = None
-        if choice.logprob_mean is not None and len(choice.text.split()) == 1:
-            chance = exp(choice.logprob_mean)
-            chance = chance if supports else 1 - chance
-        outcome = SUPPORTED if supports else other
-        found = Finding(outcome, rationale=rationale, raw_verdict=raw, probability=chance)
-        return Parsed({items[0]: found})
+    says = partial(_by_word, yes=SUPPORTED, no=other)
+    if kind == GRANITE_GUARDIAN:  # which says whether there is a risk
+        says = partial(_by_word, yes=other, no=SUPPORTED)
+    if kind == LYNX:
+        says = partial(_by_score, passed=SUPPORTED, failed=other)
 
     async def finding(case: Case, pair: Pair, asker: Asker) -> Finding:
-        question = _question(prompts, settings, case.units[pair[0]], case.passages[pair[1]])
-        form = Form(lambda items, wrong: question, parse)
-        return Finding.of((await ask_for_items([pair], form, asker))[pair])
-
-    async def judge(case: Case, asker: Asker) -> dict[Pair, Finding]:
         once = replace(asker, repairs=0)  # these models know no other question
-        findings = await together(finding(case, pair, once) for pair in case.pairs)
-        return dict(zip(case.pairs, findings, strict=True))
+        question = _question(prompts, settings, case.units[pair[0]], case.passages[pair[1]])
+        answer = await answer_in_text(pair, question, says, once)
+        found, choice = Finding.of(answer), answer.reply.choice
+        if answer.value is None or choice.logprob_mean is None or len(choice.text.split()) != 1:
+            return found
+        chance = exp(choice.logprob_mean)
+        return replace(found, probability=chance if found.outcome == SUPPORTED else 1 - chance)
 
-    return Formulation([_PROMPTS[kind]], judge)
+    return one_pair_at_a_time([_PROMPTS[kind]], finding)
 
 
 def _question(
@@ -88,27 +80,25 @@ def _question(
         user = prompts.render(_PROMPTS[kind], **parts)
         return Question("", user, expects=_WORD_TOKENS, logprobs=True)
     role = "context" if _OLD_GUARDIAN.search(settings.model.casefold()) else "document"
-    turns = [
-        Message(role, storable(passage.text)),
-        Message("assistant", storable(unit.claim)),
-    ]
+    turns = [Message(role, storable(passage.text)), Message("assistant", storable(unit.claim))]
     return Question(prompts[_PROMPTS[kind]], "", None, _WORD_TOKENS, True, turns)
 
 
-def _word(choice: Choice, kind: str) -> tuple[bool, str, None] | None:
-    """Return whether a reply in a word supports the claim, and its text; None without a word."""
-    found = _YES.match(choice.text)
+def _by_word(text: str, yes: str, no: str) -> Said[Finding]:
+    """Return the finding of a text that begins with Yes or No, with the outcome of that word."""
+    found = _YES.match(text)
     if found is None:
-        return None
-    return bool(found[1]) == (kind == MINICHECK), storable(choice.text.strip()), None
+        return None, "it does not begin with Yes or No"
+    return Finding(yes if found[1] else no, raw_verdict=text.strip()), ""
 
 
-def _score(choice: Choice, kind: str) -> tuple[bool, str, str | None] | None:
-    """Return whether the score of a reply is PASS, the score, and the reasoning."""
-    given = arguments_of(choice, ("SCORE", "REASONING"))
-    score, reasoning = given.get("SCORE"), given.get("REASONING")
-    if not isinstance(score, str) or score.strip().upper() not in ("PASS", "FAIL"):
-        return None
+def _by_score(text: str, passed: str, failed: str) -> Said[Finding]:
+    """Return the finding of a text with a score in JSON, and the reasoning beside it."""
+    given = arguments_of(Choice(text), ("SCORE", "REASONING"))
+    score, reasoning = str(given.get("SCORE")).strip(), given.get("REASONING")
+    if score.upper() not in ("PASS", "FAIL"):
+        return None, "it has no SCORE that is PASS or FAIL"
     told = reasoning if isinstance(reasoning, list) else [reasoning]
     lines = [read(line).strip() for line in told if isinstance(line, str)]
-    return score.strip().upper() == "PASS", score.strip(), "\n".join(lines) or None
+    outcome = passed if score.upper() == "PASS" else failed
+    return Finding(outcome, rationale="\n".join(lines) or None, raw_verdict=score), ""

@@ -16,7 +16,7 @@ endpoint that enforces the schema gets one even from a weak model.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
@@ -104,8 +104,10 @@ def _answer(text: str) -> Said[str]:
     return read(text).strip() or None, "it was empty"
 
 
-def _form(question: Question, says: Reads[T], again: Function | None = None) -> Form[Pair, T]:
-    """Return the form of a question about one pair, whose reply is a text that `says` reads.
+async def answer_in_text(
+    pair: Pair, question: Question, says: Reads[T], asker: Asker, again: Function | None = None
+) -> AskedValue[T]:
+    """Ask a question about one pair, and return the answer that `says` reads in the reply's text.
 
     `again` is the function of the repair, None to repeat the question for a text. A reply that was
     withheld or broke off is not read.
@@ -119,9 +121,23 @@ def _form(question: Question, says: Reads[T], again: Function | None = None) -> 
         whole = choice.ending == WHOLE or (call and choice.ending != WITHHELD and is_whole(choice))
         if value is None or choice.refusal or not whole:
             return Parsed({}, wrong)
-        return Parsed({items[0]: value})
+        return Parsed({pair: value})
 
-    return Form(asked, parse)
+    return (await ask_for_items([pair], Form(asked, parse), asker))[pair]
+
+
+def one_pair_at_a_time(
+    names: Sequence[str],
+    finding: Callable[[Case, Pair, Asker], Awaitable[Finding]],
+    context: Callable[[Case, int], str] = lambda case, unit: "",
+) -> Formulation:
+    """Return the formulation that asks for each pair by itself; `names` are its prompts."""
+
+    async def judge(case: Case, asker: Asker) -> dict[Pair, Finding]:
+        findings = await together(finding(case, pair, asker) for pair in case.pairs)
+        return dict(zip(case.pairs, findings, strict=True))
+
+    return Formulation(names, judge, context)
 
 
 def _as_text(choice: Choice) -> str:
@@ -181,7 +197,7 @@ def formulation(prompts: Prompts, settings: LlmSettings) -> Formulation:
         told = None
         if kind == STEPWISE:
             question = Question(prompts[_FIRST[0]], prompts.render(_FIRST[1], **parts))
-            first = (await ask_for_items([pair], _form(question, _answer), asker))[pair]
+            first = await answer_in_text(pair, question, _answer, asker)
             told = first.value
             if told is None or fact_function.is_noans(told):
                 silent = Finding(NOANS, raw_verdict=fact_function.NOANS) if told else None
@@ -190,13 +206,9 @@ def formulation(prompts: Prompts, settings: LlmSettings) -> Formulation:
             parts["query"] = "" if repeats(unit.query, unit.claim) else parts["query"]
         instructions = prompts[system] if system else ""
         question = Question(instructions, prompts.render(user, **parts), expects=tokens)
-        form = _form(question, partial(says, options=options), again)
-        found = Finding.of((await ask_for_items([pair], form, asker))[pair])
+        reads = partial(says, options=options)
+        found = Finding.of(await answer_in_text(pair, question, reads, asker, again))
         return found if told is None or found.reason else replace(found, answer=told)
 
-    async def judge(case: Case, asker: Asker) -> dict[Pair, Finding]:
-        findings = await together(finding(case, pair, asker) for pair in case.pairs)
-        return dict(zip(case.pairs, findings, strict=True))
-
     names = [*(_FIRST if kind == STEPWISE else ()), *filter(None, (system, user))]
-    return Formulation([*names, "repair", "function_verdict"], judge, context)
+    return one_pair_at_a_time([*names, "repair", "function_verdict"], finding, context)

@@ -204,9 +204,7 @@ def reason_of(choice: Choice, asked_json: bool = False) -> str:
     """Return the reason, one of records.REASONS, why items may be missing from a reply."""
     if choice.refusal:
         return REFUSED
-    if choice.thought:
-        return UNPARSABLE
-    if choice.ending == WITHHELD:
+    if choice.ending == WITHHELD and not choice.thought:
         return FILTERED
     if choice.ending == BROKEN_OFF or (asked_json and breaks_off(choice)):
         return TRUNCATED
