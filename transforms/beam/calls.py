@@ -23,8 +23,7 @@ from ufo.transforms.extract import Extracted, extract
 from ufo.transforms.job import WAITING, Job, into_environment
 from ufo.transforms.judges.judge import make_judge
 from ufo.transforms.loop import CallWindow, in_step, run_now
-from ufo.transforms.recall.recallers import RecallJob, make_recaller
-from ufo.transforms.recall.step import Recalled, recall
+from ufo.transforms.recall.recallers import Recalled, RecallJob, make_recaller, recall
 from ufo.transforms.sources.fact_source import make_source
 from ufo.transforms.votes import SEQ, decides, only_errors
 

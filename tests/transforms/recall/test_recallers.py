@@ -14,8 +14,8 @@ from ufo.transforms.judges.llm.llm_settings import LlmSettings
 from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.usage import usage_row
 from ufo.transforms.recall.recallers import (
-    JudgeRecaller,
     LlmRecaller,
+    Recaller,
     fact_units,
     make_recaller,
     open_units,
@@ -29,10 +29,10 @@ FAILURE = Failure("extract", "r1", "cut", "cut off")
 USAGE = usage_row("extract", None, "m", "r1")
 
 
-def recaller(**said: Any) -> tuple[JudgeRecaller, Any]:
+def recaller(**said: Any) -> tuple[Recaller, Any]:
     judge = Mock(ScriptedJudge(), model="weights", remote=True, **said)
     judge.name = "mine"
-    return JudgeRecaller(judge), judge
+    return Recaller(judge), judge
 
 
 def test_facts_are_the_claims_of_the_ground_truth() -> None:
@@ -103,13 +103,13 @@ LLM, CLIENT = LlmSettings("m"), ClientSettings({})
     ("spec", "kind"),
     [
         pytest.param(JudgeSpec("llm", "llm", llm=LLM, client=CLIENT), LlmRecaller, id="the LLM"),
-        pytest.param(JudgeSpec(llm=LLM, client=CLIENT), JudgeRecaller, id="another judge"),
+        pytest.param(JudgeSpec(llm=LLM, client=CLIENT), Recaller, id="another judge"),
         pytest.param(
             JudgeSpec("llm", "llm", llm=LLM, instance=ScriptedJudge(), client=CLIENT),
-            JudgeRecaller,
+            Recaller,
             id="an object",
         ),
-        pytest.param(JudgeSpec(), JudgeRecaller, id="without settings"),
+        pytest.param(JudgeSpec(), Recaller, id="without settings"),
     ],
 )
 def test_the_llm_judge_is_asked_by_prompts_of_recall(spec: JudgeSpec, kind: type) -> None:

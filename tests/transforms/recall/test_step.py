@@ -20,8 +20,7 @@ from ufo.transforms.llm.request import Choice, LlmError
 from ufo.transforms.loop import run_now
 from ufo.transforms.prompts import load_prompts
 from ufo.transforms.recall.formulations import DEFAULT, KNOWN, canonical
-from ufo.transforms.recall.recallers import JudgeRecaller, LlmRecaller
-from ufo.transforms.recall.step import Recalled, recall
+from ufo.transforms.recall.recallers import LlmRecaller, Recalled, Recaller, recall
 
 T, F = "True", "False"
 FACTS = ["Ada was born in 1815.", "Ada wrote notes.", "Ada liked trains."]
@@ -201,7 +200,7 @@ def test_facts_are_asked_for_with_room_for_twice_their_text(published: bool) -> 
 def test_what_the_offline_judge_cannot_read_stays_unanswered() -> None:
     text = "Ada wurde im Jahr 1815 geboren, und sie schrieb viele Bemerkungen über die Maschine."
     german = record(answers={"rag": text})
-    found = run_now(recall(german, JudgeRecaller(OfflineJudge()), ["offline"]))
+    found = run_now(recall(german, Recaller(OfflineJudge()), ["offline"]))
     assert {row[:3] for row in outcomes(found)} == {("noans", None, "unsupported_language")}
 
 
@@ -245,5 +244,5 @@ def test_as_published_an_answer_that_abstains_is_asked_about() -> None:
 
 def test_an_answer_that_abstains_and_then_states_facts_has_labels() -> None:
     answers = {"rag": "I do not know all of it. Ada was born in 1815."}
-    found = run_now(recall(record(answers=answers), JudgeRecaller(OfflineJudge()), ("offline",)))
+    found = run_now(recall(record(answers=answers), Recaller(OfflineJudge()), ("offline",)))
     assert [row.label for row in found.verdicts][:1] == [1]

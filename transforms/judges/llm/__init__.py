@@ -85,7 +85,7 @@ Task: stepwise_consistency — text: True, False or (not with `tf`) Unclear::
 Task: fact_checker — FaaF's function object in tags: `<fact_1>True</fact_1>` and, with citations,
 `<fact_1_text_evidence>…</fact_1_text_evidence>`. As a function it has no system message.
 
-Formulations of models that are trained to judge (`grounding.py`) — text, without escapes; a word,
+Formulations of models that are trained to judge (`pairwise.py`) — text, without escapes; a word,
 or JSON from Lynx. Granite Guardian gets the passage and the claim as messages of the roles
 `document` (or `context`) and `assistant`.
 

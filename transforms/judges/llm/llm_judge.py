@@ -7,7 +7,7 @@ from typing import Any
 
 from ufo.schemas.records import InputRecord, OpenUnits, Passage
 from ufo.transforms.judges.judge import Drafts, Judge, JudgeContext, Judged, Queries, evidence_row
-from ufo.transforms.judges.llm import extraction, function, grounding, pairwise
+from ufo.transforms.judges.llm import extraction, function, pairwise
 from ufo.transforms.judges.llm.asking import Asker
 from ufo.transforms.judges.llm.judgements import Case, Finding, Formulation, Pair
 from ufo.transforms.judges.llm.llm_settings import FUNCTION, GROUNDING, LlmSettings
@@ -127,8 +127,6 @@ def formulation(settings: LlmSettings, prompts: Prompts) -> Formulation:
     """
     if settings.formulation == FUNCTION:
         return function.formulation(prompts, settings)
-    if settings.formulation in GROUNDING:
-        return grounding.formulation(prompts, settings)
     return pairwise.formulation(prompts, settings)
 
 

@@ -1,4 +1,4 @@
-"""Ask about one claim and one passage at a time, for a reply in text: three formulations.
+"""Ask about one claim and one passage at a time, for a reply in text: the formulations but one.
 
 - `stepwise` (UFO, Huang et al., 2026) takes two calls. The first asks for the passage's answer to
   the query, the second whether the claim agrees with it. There is no second call where the passage
@@ -13,12 +13,24 @@ With `as_published` the last two send the prompts of their papers.
 
 Where the text has no verdict, the repair asks for a function call with the verdict as an enum. An
 endpoint that enforces the schema gets one even from a weak model.
+
+Three more are of models that are trained to say whether a document supports a claim, in their own
+form. Such a model cannot say that a passage contradicts a claim: what it does not support is
+`noans`, with the labels `tf` `refuted`. It extracts no claims, and knows no other question.
+
+- `minicheck`: Bespoke-MiniCheck answers Yes or No. https://ollama.com/library/bespoke-minicheck
+- `granite_guardian`: Granite Guardian answers Yes where the claim is not grounded, from version 3.3
+  on between tags. https://ollama.com/library/granite3-guardian (the template) and
+  https://github.com/ibm-granite/gguf/tree/main/resources/ollama/granite3.3-guardian
+- `lynx`: Lynx reasons, then gives PASS or FAIL, as JSON.
+  https://huggingface.co/PatronusAI/Llama-3-Patronus-Lynx-8B-Instruct
 """
 
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from math import exp
 from typing import Any, Final
 
 from ufo.schemas.errors import UsageError
@@ -37,6 +49,10 @@ from ufo.transforms.judges.llm.asking import (
 from ufo.transforms.judges.llm.excerpts import paragraph, repeats
 from ufo.transforms.judges.llm.judgements import Case, Finding, Formulation, Pair
 from ufo.transforms.judges.llm.llm_settings import (
+    GRANITE_GUARDIAN,
+    GROUNDING,
+    LYNX,
+    MINICHECK,
     PROMPT,
     RATIONALE,
     STEPWISE,
@@ -45,19 +61,28 @@ from ufo.transforms.judges.llm.llm_settings import (
     LlmSettings,
 )
 from ufo.transforms.judges.llm.parsing import arguments_of, is_whole, outcome_of
-from ufo.transforms.llm.request import WHOLE, WITHHELD, Choice, Function, closed, together
+from ufo.transforms.llm.request import WHOLE, WITHHELD, Choice, Function, Message, closed, together
 from ufo.transforms.prompts import Prompts
 from ufo.transforms.prompts.data import block, element, read
 
 _VERDICT_TOKENS: Final = 8
 _RATIONALE_TOKENS: Final = 80
 _STEPS_TOKENS: Final = 200
+_REASONING_TOKENS: Final = 300
 _WORD: Final = re.compile(r"\b(?:(true)|(false)|(not clear|unclear))\b", re.IGNORECASE)
 _NEGATED: Final = re.compile(
     r"\b(?:\w*n['’]t|cannot|not|never|neither|nor)\s+(?:\w+\s+)?(?:true|false)\b", re.IGNORECASE
 )
 _RATIONALE_HEAD: Final = re.compile(r"^[^\w\n]*rationale[^\w\n]*?:", re.IGNORECASE)
 _VERDICT_LINE: Final = re.compile(r"^[^\w\n]*verdict[^\w\n]*?:(.*)$", re.IGNORECASE | re.MULTILINE)
+_TRAINED: Final = {
+    MINICHECK: "minicheck_user",
+    GRANITE_GUARDIAN: "granite_guardian_system",
+    LYNX: "lynx_user",
+}
+_YES: Final = re.compile(r"\W*(?:<score>\s*)?(?:(yes)|no)\b", re.IGNORECASE)
+_OLD_GUARDIAN: Final = re.compile(r"granite-?3(?:\.[0-2])?-guardian|guardian-3\.[0-2]\b")
+
 Said = tuple[T | None, str]
 """The value of a text, None where it has none, and what is wrong with it then."""
 
@@ -98,6 +123,26 @@ def by_last_line(text: str, options: str) -> Said[Finding]:
         return None, "it gives no rationale before its verdict"
     raw = lines[-1][1].strip(" \t\r*.")
     return replace(found, rationale=read(rationale), raw_verdict=raw), ""
+
+
+def by_yes(text: str, yes: str, no: str) -> Said[Finding]:
+    """Return the finding of a text that begins with Yes or No, with the outcome of that word."""
+    found = _YES.match(text)
+    if found is None:
+        return None, "it does not begin with Yes or No"
+    return Finding(yes if found[1] else no, raw_verdict=text.strip()), ""
+
+
+def by_score(text: str, yes: str, no: str) -> Said[Finding]:
+    """Return the finding of a text with a score in JSON, and the reasoning beside it."""
+    given = arguments_of(Choice(text), ("SCORE", "REASONING"))
+    score, reasoning = str(given.get("SCORE")).strip(), given.get("REASONING")
+    if score.upper() not in ("PASS", "FAIL"):
+        return None, "it has no SCORE that is PASS or FAIL"
+    told = reasoning if isinstance(reasoning, list) else [reasoning]
+    lines = [read(line).strip() for line in told if isinstance(line, str)]
+    outcome = yes if score.upper() == "PASS" else no
+    return Finding(outcome, rationale="\n".join(lines) or None, raw_verdict=score), ""
 
 
 def _answer(text: str) -> Said[str]:
@@ -160,6 +205,8 @@ def formulation(prompts: Prompts, settings: LlmSettings) -> Formulation:
     Raises:
         UsageError: the settings allow a third verdict, which the paper's prompt lacks.
     """
+    if settings.formulation in GROUNDING:
+        return _trained(prompts, settings)
     kind, options = settings.formulation, settings.verdict_labels
     published = settings.as_published and kind != STEPWISE
     if published and options != TF:
@@ -212,3 +259,39 @@ def formulation(prompts: Prompts, settings: LlmSettings) -> Formulation:
 
     names = [*(_FIRST if kind == STEPWISE else ()), *filter(None, (system, user))]
     return one_pair_at_a_time([*names, "repair", "function_verdict"], finding, context)
+
+
+# --- models that are trained to judge -----------------------------------------------------------
+
+
+def _trained(prompts: Prompts, settings: LlmSettings) -> Formulation:
+    """Return the formulation of the model's family that the settings name."""
+    kind, prompt = settings.formulation, _TRAINED[settings.formulation]
+    yes, no = SUPPORTED, NOANS if settings.verdict_labels == TFN else REFUTED
+    if kind == GRANITE_GUARDIAN:  # which says whether there is a risk
+        yes, no = no, yes
+    says = partial(by_score if kind == LYNX else by_yes, yes=yes, no=no)
+    # The templates of versions up to 3.2 have another role.
+    role = "context" if _OLD_GUARDIAN.search(settings.model.casefold()) else "document"
+
+    def question(case: Case, pair: Pair) -> Question:
+        claim, passage = case.units[pair[0]], case.passages[pair[1]]
+        asked = Question("", "", expects=_VERDICT_TOKENS, logprobs=True)
+        if kind == GRANITE_GUARDIAN:
+            texts = {role: passage.text, "assistant": claim.claim}
+            turns = [Message(one, storable(text)) for one, text in texts.items()]
+            return replace(asked, system=prompts[prompt], turns=turns)
+        user = prompts.render(prompt, text=passage.text, claim=claim.claim, query=claim.query)
+        if kind == LYNX:
+            return replace(asked, user=user, expects=_REASONING_TOKENS, logprobs=False)
+        return replace(asked, user=user)
+
+    async def finding(case: Case, pair: Pair, asker: Asker) -> Finding:
+        answer = await answer_in_text(pair, question(case, pair), says, replace(asker, repairs=0))
+        found, choice = Finding.of(answer), answer.reply.choice
+        if answer.value is None or choice.logprob_mean is None or len(choice.text.split()) != 1:
+            return found
+        chance = exp(choice.logprob_mean)
+        return replace(found, probability=chance if found.outcome == SUPPORTED else 1 - chance)
+
+    return one_pair_at_a_time([prompt], finding)

@@ -35,8 +35,7 @@ from ufo.transforms.llm.chat import body
 from ufo.transforms.llm.fake import FakeClient
 from ufo.transforms.llm.forms import Capabilities
 from ufo.transforms.llm.request import Choice, LlmError, Request
-from ufo.transforms.recall.recallers import LlmRecaller
-from ufo.transforms.recall.step import recall
+from ufo.transforms.recall.recallers import LlmRecaller, recall
 from ufo.transforms.sentences import segment
 
 FOLDER = Path(__file__).parents[3] / "golden" / "transcripts"
