@@ -11,7 +11,7 @@ Methods are coroutines because some judges ask a language model. One that comput
 
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 _LABELS = {SUPPORTED: 1, REFUTED: 0}
 _QUOTES = " \"'“”‘’«»"
-_ABSENT = ("answer", "reason", "raw_verdict", "probability", "rationale", "citation")
+_EMPTY: Final = dict.fromkeys(column.name for column in fields(Evidence))
 
 
 def evidence_row(
@@ -55,22 +55,22 @@ def evidence_row(
     citation is searched in the passage. `request_id` defaults to the id of the request that wrote
     the passage.
     """
-    columns = dict.fromkeys(_ABSENT) | columns
-    if columns["citation"] is not None:
+    if columns.get("citation") is not None:
         columns.setdefault("citation_found", citation_found(columns["citation"], hit.passage.text))
     columns["request_id"] = columns.get("request_id") or hit.request_id
-    return Evidence(
-        response_id=unit.response_id,
-        unit_id=unit.unit_id,
-        source=source,
-        passage_id=hit.passage.passage_id,
-        rank=rank,
-        retrieval_score=hit.score,
-        outcome=outcome,
-        label=_LABELS.get(outcome),
-        sample_index=hit.sample_index,
-        **{"citation_found": None, **columns},
-    )
+    passage = {
+        "passage_id": hit.passage.passage_id,
+        "rank": rank,
+        "retrieval_score": hit.score,
+        "sample_index": hit.sample_index,
+    }
+    return _row(unit, source, outcome, **passage, **columns)
+
+
+def _row(unit: FactUnit, source: str, outcome: str, **columns: Any) -> Evidence:
+    known = {"response_id": unit.response_id, "unit_id": unit.unit_id, "source": source}
+    judged = {"outcome": outcome, "label": _LABELS.get(outcome)}
+    return Evidence(**{**_EMPTY, **known, **judged, **columns})
 
 
 def citation_found(citation: str, passage: str) -> bool:
@@ -289,22 +289,14 @@ class Judge:
 
     def without_passages(self, unit: FactUnit, source: str, found: Found) -> Evidence:
         """Return the single evidence row of a unit for which the source found no passage."""
-        return Evidence(
-            unit.response_id,
-            unit.unit_id,
+        return _row(
+            unit,
             source,
-            passage_id=None,
-            rank=None,
-            retrieval_score=None,
-            answer=None,
-            outcome=found.outcome,
-            reason=found.reason,
+            found.outcome,
             label=None,
+            reason=found.reason,
             raw_verdict=found.raw_verdict,
-            probability=None,
             rationale=found.message or None,
-            citation=None,
-            citation_found=None,
             judge=self.name,
         )
 
