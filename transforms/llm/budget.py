@@ -6,6 +6,7 @@ neither has no price, and its cost is unknown: None, never 0.
 
 import asyncio
 import math
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
@@ -15,7 +16,7 @@ from typing import Any
 
 from ufo.schemas.errors import CostCapped, UsageError
 from ufo.schemas.records import Usage
-from ufo.transforms.llm.send import estimated
+from ufo.transforms.llm.tokens import tokens_at_most
 from ufo.transforms.llm.usage_log import (
     COMPLETION_TOKENS,
     COST,
@@ -28,6 +29,7 @@ from ufo.transforms.llm.usage_log import (
 )
 
 _TOKENS = 1_000_000
+_BETWEEN_LINES = 0.5  # seconds between lines of the log that only say that requests began
 _BATCH_SHARE = 0.5
 _REPLY_TOKENS = 500  # the least tokens reserved for a choice without a token limit
 
@@ -121,7 +123,7 @@ def upper_bound(price: Price, body: Mapping[str, Any], longest: float = 0.0) -> 
     """Return the most that a request may cost in US dollars. A choice without a token limit is
     assumed to have at most as many tokens as the largest of three: its prompt, the `longest` choice
     so far, and 500."""
-    prompt = estimated(body)
+    prompt = tokens_at_most(body)
     limit = body.get("max_completion_tokens", body.get("max_tokens"))
     each = limit if limit is not None else max(prompt, longest, _REPLY_TOKENS)
     return price.cost(prompt, round(each * int(body.get("n", 1))))
@@ -152,6 +154,8 @@ class Budget:
         self._spent: float | None = None
         self._reserved = 0.0
         self._in_flight = 0
+        self._unlogged = 0
+        self._next_line = -math.inf
         self._closed = False
         self._largest: dict[str, float] = {}
         self._turn = asyncio.Lock()
@@ -176,7 +180,11 @@ class Budget:
             await self._wait_for_funds(usd, self._cap)
         self._reserved += usd
         self._in_flight += 1
-        self.log.add({IN_FLIGHT: 1, RESERVED: usd})
+        self._unlogged += 1
+        # A write costs as much as the rest of what is done here.
+        if usd or time.monotonic() >= self._next_line:
+            self._next_line = time.monotonic() + _BETWEEN_LINES
+            self.log.add({IN_FLIGHT: self._begun(), RESERVED: usd})
         return usd
 
     def settle(
@@ -199,9 +207,14 @@ class Budget:
         self._in_flight -= 1
         self._spent = (self._spent or 0.0) + cost
         self._settled.set()
-        counted = {IN_FLIGHT: -1, RESERVED: -reserved, REQUESTS: 1, COST: cost}
+        counted = {IN_FLIGHT: self._begun() - 1, RESERVED: -reserved, REQUESTS: 1, COST: cost}
         self.log.add({**counted, **tokens}, row)
         return row
+
+    def _begun(self) -> int:
+        """Return how many requests have begun that the log does not have."""
+        begun, self._unlogged = self._unlogged, 0
+        return begun
 
     def close(self) -> None:
         """Close the usage log; a later request opens it again."""

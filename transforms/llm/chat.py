@@ -146,7 +146,9 @@ def _schema(function: Function, known: Capabilities) -> Any:
     schema = function.parameters
     if not known.references:
         schema = written_out(schema, schema.get("$defs", {}))
-    return all_without_marks(schema)
+    # A walk through the schema takes ten times as long as the search.
+    marked = _MARK.search(json.dumps(schema, ensure_ascii=False))
+    return all_without_marks(schema) if marked else schema
 
 
 def _described(function: Function, known: Capabilities, field: str) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """Estimate the tokens of a text, and keep requests within a model's context.
 
-Tokens are estimated without a model's vocabulary, and never used for costs. A text is split into
-words, short runs of digits and runs of punctuation, as by the pre-tokenizer of GPT-2 and most later
-models. Words over 8 letters count as several tokens.
+Tokens are estimated without a model's vocabulary. A text is split into words, short runs of digits
+and runs of punctuation, as by the pre-tokenizer of GPT-2 and most later models. Words over 8
+letters count as several tokens. Limits of cost and rate use an upper bound instead.
 
 The size of the context is set by the user (`--context`), told by the server, or named by its error.
 """
@@ -32,6 +32,7 @@ _SURE: Final = 0.8  # lower bound of the true count, as a factor of the estimate
 _SHORT: Final = 256  # tokens; in a shorter prompt the chat template dominates the count
 _MORE: Final = 1.3  # factor on the ratio after a prompt that should have fitted was refused
 _LOWER: Final = 0.75  # the assumed context, as a share of a prompt refused as too long
+_FEWEST_BYTES: Final = 3  # of a token, on average
 _FEW: Final = 4000  # characters: a shorter prompt fits everywhere
 _DENSEST: Final = 12  # characters of a token, more than in any language on average
 
@@ -49,6 +50,11 @@ def prompt_tokens(body: Mapping[str, Any]) -> int:
         if name in body:
             total += count(json.dumps(body[name], ensure_ascii=False))
     return total
+
+
+def tokens_at_most(body: Mapping[str, Any]) -> int:
+    """Return the most tokens that a request's JSON may have, for limits of cost and rate."""
+    return len(json.dumps(body, ensure_ascii=False).encode()) // _FEWEST_BYTES + 1
 
 
 def far_fewer(body: Mapping[str, Any], counted: int | None) -> bool:

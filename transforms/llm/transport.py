@@ -5,7 +5,6 @@ import asyncio
 import json
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final, TypeVar
@@ -134,9 +133,14 @@ class Transport:
         requests name deployments."""
         if azure_of(self._endpoint.url):
             return None
-        with suppress(SendError, TimeoutError, ValueError, RecursionError):
+        try:
             async with asyncio.timeout(_CONNECT_SECONDS):
-                return json.loads((await self._exchange(path, body)).content)
+                response = await self._ask(path, body)
+                return json.loads(response.content)
+        except openai.APIStatusError:
+            self.reached = True
+        except (*_NO_ANSWER, SendError, ValueError, RecursionError):
+            pass
         return None
 
     async def aclose(self) -> None:
@@ -145,20 +149,24 @@ class Transport:
         if client is not None:
             await client.close()
 
-    async def _exchange(self, path: str, body: Mapping[str, Any] | None) -> httpx2.Response:
-        client, endpoint = self._opened(), self._endpoint
+    async def _exchange(self, path: str, body: Mapping[str, Any]) -> httpx2.Response:
+        endpoint = self._endpoint
         try:
             async with asyncio.timeout(endpoint.timeout):
-                if body is None:
-                    response = await client.get(path, cast_to=httpx2.Response)
-                else:
-                    response = await client.post(path, cast_to=httpx2.Response, body=body)
+                return await self._ask(path, body)
         except openai.APIStatusError as error:
             self.reached = True
-            asked = replace(endpoint, model=str(body.get("model", ""))) if body else endpoint
+            asked = replace(endpoint, model=str(body.get("model", "")))
             raise refused(asked, self._key, error.response) from None
         except _NO_ANSWER as error:
             raise unanswered(endpoint, error, self.reached) from None
+
+    async def _ask(self, path: str, body: Mapping[str, Any] | None) -> httpx2.Response:
+        client = self._opened()
+        if body is None:
+            response = await client.get(path, cast_to=httpx2.Response)
+        else:
+            response = await client.post(path, cast_to=httpx2.Response, body=body)
         self.reached = True
         return response
 

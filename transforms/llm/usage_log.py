@@ -14,7 +14,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import fields
 from typing import Any
 from uuid import uuid4
 
@@ -30,6 +30,7 @@ COST = "cost_usd"
 RESERVED = "reserved_usd"
 _SPENT = (REQUESTS, PROMPT_TOKENS, COMPLETION_TOKENS, COST)
 _AT_ONCE = 8  # objects
+_COLUMNS = [column.name for column in fields(Usage)]
 
 
 def is_folder(path: str | None) -> bool:
@@ -65,7 +66,7 @@ class UsageLog:
         """
         line: dict[str, Any] = {"add": {name: n for name, n in changes.items() if n}}
         if row is not None:
-            line["row"] = asdict(row)
+            line["row"] = {name: getattr(row, name) for name in _COLUMNS}
         if line["add"] or row is not None:
             self._append(line)
 

@@ -5,7 +5,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from ufo.transforms.llm.errors import SendError
-from ufo.transforms.llm.send import Limiter, RateLimits, Timing, estimated
+from ufo.transforms.llm.send import Limiter, RateLimits, Timing
+from ufo.transforms.llm.tokens import tokens_at_most
 
 BODY = {"messages": [{"role": "user", "content": "word " * 60}]}
 
@@ -54,5 +55,5 @@ async def exchange(
     async with its.admitted(body) as sent:
         started = loop.time()
         await asyncio.sleep(seconds)
-        its.answered(sent, {}, estimated(body) // 2)
+        its.answered(sent, {}, tokens_at_most(body) // 2)
     return started, loop.time()

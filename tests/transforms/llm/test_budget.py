@@ -12,7 +12,7 @@ from tests.golden.tables import tables
 from ufo.schemas.errors import CostCapped, RunError, UsageError
 from ufo.schemas.records import Usage
 from ufo.transforms.llm.budget import Budget, Price, load_prices, priced, upper_bound
-from ufo.transforms.llm.send import estimated
+from ufo.transforms.llm.tokens import tokens_at_most
 from ufo.transforms.llm.usage_log import COST, IN_FLIGHT, REQUESTS, RESERVED, UsageLog, UsageReader
 
 PRICES = {"m": Price(0.0, 1_000_000.0)}  # a dollar a token of the reply
@@ -103,7 +103,7 @@ def test_what_broke_off_may_be_billed_and_no_refusal_is(path: str, billed: bool,
         pytest.param({"max_completion_tokens": 12}, 12, id="the limit by its newer name"),
         pytest.param({}, 500, id="500 tokens without a limit"),
         pytest.param({"n": 2}, 1000, id="500 tokens a choice"),
-        pytest.param(LONG, estimated(FREE | LONG), id="as much as a long prompt"),
+        pytest.param(LONG, tokens_at_most(FREE | LONG), id="as much as a long prompt"),
     ],
 )
 def test_what_a_request_may_cost_is_set_aside(body: dict[str, Any], most: int) -> None:
@@ -114,7 +114,7 @@ def test_what_a_request_may_cost_is_set_aside(body: dict[str, Any], most: int) -
 
 def test_prompt_and_reply_have_a_price_each() -> None:
     body = {"model": "m", "messages": [], "max_tokens": 1_000_000}
-    tokens = estimated(body)
+    tokens = tokens_at_most(body)
     assert upper_bound(Price(1_000_000, 0.0), body) == tokens
     assert upper_bound(Price(0.0, 3.0), body) == 3.0
     assert Price(2.0, 3.0).cost(1_000_000, 0) == 2.0

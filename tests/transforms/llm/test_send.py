@@ -30,9 +30,9 @@ from ufo.transforms.llm.send import (
     Sender,
     Stop,
     Timing,
-    estimated,
     retrying,
 )
+from ufo.transforms.llm.tokens import tokens_at_most
 from ufo.transforms.llm.usage import usage_row
 from ufo.transforms.llm.usage_log import COST, UsageReader
 from ufo.transforms.llm.usage_log import REQUESTS as SENT
@@ -64,7 +64,7 @@ def test_no_minute_has_more_than_allowed_and_nine_tenths_are_used(
             started, ended = await exchange(its, loop, chance.uniform(0.1, slowest), body)
             # The endpoint counts a request somewhere between its way there and its way back.
             counted = chance.uniform(started, min(ended, started + 6.0))
-            tokens = estimated(body) // 2
+            tokens = tokens_at_most(body) // 2
             seen.append((counted, 1) if limits is REQUESTS else (started, tokens))
 
         await asyncio.gather(*(ask(chance.randint(300, 9000)) for _ in range(900)))
@@ -501,17 +501,6 @@ def test_an_endpoint_that_stays_away_is_named_with_the_remedy() -> None:
     )
     assert error.status == "connection"
     assert error.request_id == "q1"
-
-
-@pytest.mark.parametrize(
-    ("body", "tokens"),
-    [({"a": ""}, 4), ({"a": "é"}, 4), ({"a": "bbb"}, 5)],
-    ids=["9 bytes", "11 bytes", "12 bytes"],
-)
-def test_three_bytes_of_a_request_are_reserved_as_a_token(
-    body: dict[str, str], tokens: int
-) -> None:
-    assert estimated(body) == tokens
 
 
 # --- what is recorded of a request ---

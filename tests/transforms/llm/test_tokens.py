@@ -17,6 +17,7 @@ from ufo.transforms.llm.tokens import (
     prompt_tokens,
     size_in,
     stated_context,
+    tokens_at_most,
 )
 
 
@@ -73,6 +74,17 @@ def test_a_count_that_no_vocabulary_can_give_is_seen(
     text: str, counted: int | None, far: bool
 ) -> None:
     assert far_fewer(body(text), counted) is far
+
+
+@pytest.mark.parametrize(
+    ("body", "tokens"),
+    [({"a": ""}, 4), ({"a": "é"}, 4), ({"a": "bbb"}, 5)],
+    ids=["9 bytes", "11 bytes", "12 bytes"],
+)
+def test_three_bytes_of_a_request_are_reserved_as_a_token(
+    body: dict[str, str], tokens: int
+) -> None:
+    assert tokens_at_most(body) == tokens
 
 
 # --- the context ---
