@@ -24,21 +24,15 @@ from typing import Any, Final
 
 from ufo.schemas.records import Failure, RecallAnswer, RecallInput, RecallLabel, content_id
 from ufo.schemas.row import UnusableValue, kind_of
-from ufo.transforms.read import (
-    MAX_LINE_BYTES,
-    id_value,
-    label_value,
-    record_of,
-    text_value,
-)
+from ufo.transforms.read import MAX_LINE_BYTES, id_value, label_value, record_of, text_value
 
 GROUND_TRUTHS: Final = ("ground_truth", "ground_truth_answer")
 ANSWER: Final = "answer"
 LABELS: Final = "human_evaluated_facts_"
 _ENDING: Final = "_answer"
 _COLUMNS: Final = ("id", "unique_id", "question", "facts", "gt_facts", "answers", *GROUND_TRUTHS)
-_WORDS: Final = {"true": 1, "false": 0}
 _NO_LABEL: Final = ("", "none", "null", "n/a", "no_response")
+_WORDS: Final = {"true": 1, "false": 0, **dict.fromkeys(_NO_LABEL)}
 # FaaF's code drops these from facts before it compares them; a dot within a number stays a break.
 _QUOTES: Final = re.compile(r"['\"’]")
 _PUNCTUATION: Final = re.compile(r"[-.\s]+")
@@ -215,8 +209,6 @@ def _label(value: object, where: str) -> int | None:
     if not isinstance(value, str):
         return label_value(value, where)
     word = value.strip().casefold()
-    if word in _NO_LABEL:
-        return None
     if word not in _WORDS:
         raise UnusableValue(f"`{where}` is 'True', 'False' or None, not {value!r}"[:200])
     return _WORDS[word]

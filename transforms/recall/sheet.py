@@ -15,6 +15,7 @@ from ufo.schemas.results import Results
 from ufo.transforms.recall.recall_input import ANSWER, GROUND_TRUTHS, LABELS
 
 Row = dict[str, Any]
+_WORDS = {1: "True", 0: "False"}
 
 _LABELLED = """
 SELECT a.record_id, a.variant, a.text, f.fact, v.label
@@ -30,13 +31,13 @@ ORDER BY a.record_id, a.variant, f.fact_index
 def sheet(results: Results) -> str:
     """Return the sheet of the single run in `results`, as CSV."""
     texts: dict[str, dict[str, str]] = defaultdict(dict)
-    labels: dict[tuple[str, str], dict[str, str | None]] = defaultdict(dict)
+    labels: dict[str, dict[str, dict[str, str | None]]] = defaultdict(dict)
     for row in results.query(_LABELLED).to_pylist():
         record, variant = row["record_id"], row["variant"]
         texts[record][variant] = row["text"]
+        given = labels[record].setdefault(LABELS + variant, {})
         if row["fact"] is not None:
-            label = row["label"]
-            labels[record, variant][row["fact"]] = None if label is None else str(label == 1)
+            given[row["fact"]] = _WORDS.get(row["label"])
     facts: dict[str, list[str]] = defaultdict(list)
     for row in results.query("FROM recall_facts ORDER BY record_id, fact_index").to_pylist():
         facts[row["record_id"]].append(row["fact"])
@@ -47,19 +48,14 @@ def sheet(results: Results) -> str:
     columns += [variant for variant in variants if variant not in columns]
     columns += ["gt_facts", *(LABELS + variant for variant in variants)]
     sink = io.StringIO(newline="")
-    writer = csv.writer(sink)
-    writer.writerow(columns)
+    writer = csv.DictWriter(sink, columns)
+    writer.writeheader()
     for record in records:
         name = record["record_id"]
-        cells = {
-            **texts[name],
-            truth: record["ground_truth"],
-            "unique_id": name,
-            "question": record["question"],
-            "gt_facts": repr(facts[name]),
-            **{LABELS + variant: repr(labels[name, variant]) for variant in texts[name]},
-        }
-        writer.writerow([cells.get(column, "") for column in columns])
+        cells = {"unique_id": name, "question": record["question"], truth: record["ground_truth"]}
+        cells["gt_facts"] = repr(facts[name])
+        given = {column: repr(by_fact) for column, by_fact in labels[name].items()}
+        writer.writerow({**texts[name], **cells, **given})
     return sink.getvalue()
 
 

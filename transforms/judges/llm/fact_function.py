@@ -9,8 +9,10 @@ from FaaF's code:
 - A value that does not fit its type is dropped alone; the other values are used.
 """
 
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import resources
 from itertools import chain
 from typing import Any, Final
 
@@ -36,21 +38,9 @@ NOANS_LIST = "noans"
 NOANS = "NOANS"  # the answer where the passage has none
 
 _SHOWN: Final = 40  # characters of a wrong verdict
-_SAMPLES: Sequence[Mapping[str, str]] = (
-    {
-        ANSWER: "1932",
-        CITATION: "The Alma Bridge was opened in 1932",
-        RATIONALE: "The passage gives the same year.",
-        VERDICT: "T",
-    },
-    {
-        ANSWER: "310 metres",
-        CITATION: "With a length of 310 metres",
-        RATIONALE: "The passage gives another length.",
-        VERDICT: "F",
-    },
-    {ANSWER: NOANS, CITATION: "", RATIONALE: "", VERDICT: "N"},
-)
+_SAMPLES: Final[Sequence[Mapping[str, str]]] = tomllib.loads(
+    (resources.files(__package__) / "samples.toml").read_text(encoding="utf-8")
+)["samples"]
 
 
 def fields_of(settings: LlmSettings) -> list[str]:
@@ -140,23 +130,20 @@ class FactFunction:
         return {name: self._sample(at) for at, name in enumerate(self.arguments)}
 
     def _sample(self, at: int) -> dict[str, Any]:
-        sample, clear = _SAMPLES[at % len(_SAMPLES)], self.settings.verdict_labels != TFN
+        sample, passages = _SAMPLES[at % len(_SAMPLES)], self.passages[at]
         check = {name: sample[name] for name in fields_of(self.settings)}
-        if clear and check[VERDICT] == "N":
+        forced = self.settings.verdict_labels != TFN  # to judge by each passage
+        if forced and check[VERDICT] == "N":
             check[VERDICT] = "F"
         if self.single:
             return check
-        first, *others = self.passages[at]
-        if self.settings.citation:
-            checks = [{PASSAGE: passage, **check} for passage in self.passages[at]]
-            checks = checks if clear else checks[:1]
-        else:
-            checks = [{PASSAGES: [first, *others] if clear else [first], **check}]
-        if clear:
-            return {CHECKS: checks}
+        judged = [*passages] if forced else [passages[0]]
         if check[VERDICT] == "N":
-            return {CHECKS: [], NOANS_LIST: [first, *others]}
-        return {CHECKS: checks, NOANS_LIST: others}
+            judged = []
+        checks: list[dict[str, Any]] = [{PASSAGES: judged, **check}] if judged else []
+        if self.settings.citation:
+            checks = [{PASSAGE: passage, **check} for passage in judged]
+        return {CHECKS: checks} if forced else {CHECKS: checks, NOANS_LIST: passages[len(judged) :]}
 
     def findings(self, arguments: Mapping[str, Any]) -> dict[Pair, Finding]:
         """Return the findings that the arguments of a reply hold, by the numbers of fact and
