@@ -92,35 +92,39 @@ class FactFunction:
 
         It is in the strict subset that providers enforce: every property required, no others.
         """
-        properties: dict[str, Any] = {
+        check: dict[str, Any] = {
             name: {"type": "string", "description": descriptions[name]}
             for name in fields_of(self.settings)[:-1]
         }
         verdicts = VERDICTS[self.settings.verdict_labels]
-        properties[VERDICT] = {"type": "string", "enum": list(verdicts)}
+        check[VERDICT] = {"type": "string", "enum": list(verdicts)}
         if self.exact and not self.single:
-            check = {"$ref": f"#/$defs/{CHECK}"}
+            checked = {"$ref": f"#/$defs/{CHECK}"}
             exact = {
-                name: closed({f"p{passage}": check for passage in passages})
+                name: closed({f"p{passage}": checked for passage in passages})
                 for name, passages in zip(self.arguments, self.passages, strict=True)
             }
-            return {**closed(exact), "$defs": {CHECK: closed(properties)}}
-        definitions: dict[str, Any] = {}
-        if self.single:
-            definitions["fact"] = closed(properties)
-        else:
-            known = sorted({*chain.from_iterable(self.passages)})
-            number = {"$ref": f"#/$defs/{PASSAGE}"}
-            named: dict[str, Any] = {PASSAGE: number}
-            if not self.settings.citation:
-                named = {PASSAGES: listed(number, len(known), descriptions[PASSAGES])}
-            lists = {CHECKS: listed(closed({**named, **properties}), len(known))}
-            if self.settings.verdict_labels == TFN:
-                lists[NOANS_LIST] = listed(number, len(known), descriptions[NOANS_LIST])
-            definitions["fact"] = closed(lists)
-            definitions[PASSAGE] = one_of(known)
+            return {**closed(exact), "$defs": {CHECK: closed(check)}}
+        definitions = {"fact": closed(check)}
+        if not self.single:
+            definitions = self._lists(check, descriptions)
         reference = {"$ref": "#/$defs/fact"}
-        return {**closed(dict.fromkeys(self.arguments, reference)), "$defs": definitions}
+        arguments = dict.fromkeys(self.arguments, reference)
+        return {**closed(arguments), "$defs": definitions}
+
+    def _lists(
+        self, check: Mapping[str, Any], descriptions: Mapping[str, str]
+    ) -> dict[str, dict[str, Any]]:
+        """Return the definitions of a fact with lists, and of the number of a passage."""
+        known = sorted({*chain.from_iterable(self.passages)})
+        number = {"$ref": f"#/$defs/{PASSAGE}"}
+        whose: dict[str, Any] = {PASSAGE: number}
+        if not self.settings.citation:
+            whose = {PASSAGES: listed(number, len(known), descriptions[PASSAGES])}
+        lists = {CHECKS: listed(closed({**whose, **check}), len(known))}
+        if self.settings.verdict_labels == TFN:
+            lists[NOANS_LIST] = listed(number, len(known), descriptions[NOANS_LIST])
+        return {"fact": closed(lists), PASSAGE: one_of(known)}
 
     def example(self) -> dict[str, Any]:
         """Return arguments that would be a complete reply, for a model that is shown no schema.

@@ -161,10 +161,14 @@ class _Calls:
         """Return the question about these pairs: in tags, unless it is a repair."""
         in_tags = self.settings.format == XML and not wrong
         facts = self.facts(items, exact=bool(wrong))
+        user, expects = self.user(items, facts), self.expected() * len(items)
+        if in_tags:
+            return Question(self.fixed.tags_system, user, None, expects)
         # Weak models copy an example, so a repair has none.
-        function = None if in_tags else self.function(facts, example=not wrong)
-        system = self.fixed.tags_system if in_tags else self.fixed.system
-        return Question(system, self.user(items, facts), function, self.expected() * len(items))
+        sample = None if wrong else facts.example()
+        schema = facts.parameters(self.fixed.descriptions)
+        function = Function("verify_facts", self.prompts["function_verify"], schema, sample)
+        return Question(self.fixed.system, user, function, expects)
 
     def parse(self, choice: Choice, items: Sequence[Pair], call: bool) -> Parsed[Pair, Finding]:
         """Return the findings of a reply; findings that lack a requested rationale are poor."""
@@ -185,12 +189,6 @@ class _Calls:
         numbers = {passage: number for number, passage in enumerate(_passages(items), 1)}
         passages = [[numbers[one] for one in found] for found in by_fact(items).values()]
         return FactFunction(passages, self.settings, exact)
-
-    def function(self, facts: FactFunction, example: bool = True) -> Function:
-        """Return the function that is called."""
-        sample = facts.example() if example else None
-        schema = facts.parameters(self.fixed.descriptions)
-        return Function("verify_facts", self.prompts["function_verify"], schema, sample)
 
     def user(self, items: Sequence[Pair], function: FactFunction) -> str:
         """Return the user message: passages, context and facts."""
