@@ -355,29 +355,22 @@ def make_judge(
     """
     context = None
     if spec.llm is not None and spec.client is not None:
-        context = _context(spec.llm, spec.client, client)
-        context = replace(context, llm_judge=partial(_llm_judge, context, llm_judge))
+        context = _context(spec.llm, spec.client, client, llm_judge)
     judge = JUDGES.make(spec, context=context)
     judge.name = spec.name
     return judge
 
 
-def _context(llm: LlmSettings, endpoints: "ClientSettings", client: Client | None) -> JudgeContext:
-    from ufo.transforms.judges.llm.judgements import JudgementCache
-    from ufo.transforms.llm.shared import shared_client, shared_memory, shared_of
-
-    if client is not None:
-        return JudgeContext(llm, lambda: client)
-    return JudgeContext(
-        llm,
-        lambda: shared_client(endpoints),
-        lambda: JudgementCache(
-            llm, endpoints, shared_memory(endpoints), shared_of(endpoints).batches
-        ),
-    )
-
-
-def _llm_judge(context: JudgeContext, judge: Judge | None) -> Judge:
+def _context(
+    llm: LlmSettings, endpoints: "ClientSettings", client: Client | None, judge: Judge | None
+) -> JudgeContext:
+    from ufo.transforms.judges.llm.judgements import shared_judgements
     from ufo.transforms.judges.llm.llm_judge import LlmJudge
+    from ufo.transforms.llm.shared import shared_client
 
-    return judge or LlmJudge(context)
+    context = JudgeContext(
+        llm, partial(shared_client, endpoints), partial(shared_judgements, llm, endpoints)
+    )
+    if client is not None:
+        context = JudgeContext(llm, lambda: client)
+    return replace(context, llm_judge=lambda: judge or LlmJudge(context))

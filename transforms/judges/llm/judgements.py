@@ -33,6 +33,7 @@ from ufo.transforms.llm.cache import Keys, Memory
 from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.errors import Tokens
 from ufo.transforms.llm.request import VERIFIER, together
+from ufo.transforms.llm.shared import shared_memory, shared_of
 from ufo.transforms.llm.usage import OK, reused, shares, usage_row
 
 Pair = tuple[int, int]
@@ -212,6 +213,11 @@ class JudgementCache:
     def _usable(self, one: Counted) -> bool:
         """Return whether a judgement may be cached."""
         return one[0].explained(self._settings)
+
+
+def shared_judgements(settings: LlmSettings, client: ClientSettings) -> JudgementCache:
+    """Return the cache of judgements in the memory that the clients of a run share."""
+    return JudgementCache(settings, client, shared_memory(client), shared_of(client).batches)
 
 
 def keys_of(
