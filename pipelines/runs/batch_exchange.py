@@ -1,8 +1,10 @@
 """Submit new requests to an endpoint as batches, and store the replies of its batches.
 
+    planned ─ upload ─→ asking ─ create, or find ─→ accepted ─→ ended ─→ stored
+
 Nothing is paid twice: a batch is noted before it is submitted, and looked up where the provider's
-answer was lost. The files and counts of a batch may lag behind its state. It is over once every
-request has a line, or lines and counts agree, or ten minutes after it was first seen to have ended.
+answer was lost. Files and counts may lag behind its end. All replies are there once every request
+has a line, or lines and counts agree, or ten minutes after it was first seen to have ended.
 """
 
 import time
@@ -35,6 +37,8 @@ _SETTLED_SECONDS: Final = 600.0  # until it knows a new batch, and all replies o
 _STORED_AT_ONCE: Final = 500
 _SAME: Final = 5  # requests with the same refusal: any other would get it too
 
+Answer = tuple[Reply, SendError | None]
+
 
 class Exchange:
     """The batches of one endpoint."""
@@ -53,8 +57,7 @@ class Exchange:
         self._spent = usage_log.UsageReader(log)
         self._say = say
         self._api = OpenAiBatches(endpoint)
-        self._most: int | None = None  # requests at a time, where what is enqueued is limited
-        self._limited = 0  # batches that met such a limit
+        self._most = inf  # requests under way at a time, once the provider limits them
         self._refusal = ""  # what all requests of the last batches got
         self._refused: Counter[int] = Counter()  # the requests of these batches, by round
 
@@ -68,24 +71,20 @@ class Exchange:
     def submit(self, round_: int) -> CostCapped | None:
         """Submit the new requests, as far as limits allow; return the error if the next of them
         could pass --max_cost."""
-        while (room := self._room()) > 0:
+        stopped = None
+        while stopped is None and (room := self._room()) > 0:
             with TemporaryFile(prefix="ufo-batch-") as lines:
                 usd, stopped = self._write(room, lines)
                 lines.seek(0)
                 if not usd or not self._sent(self._store.plan(self._endpoint, round_, usd), lines):
-                    return stopped  # the rest is submitted after a pause
-            if stopped:
-                return stopped
-        return None
+                    break  # the rest is submitted after a pause
+        return stopped
 
     def _room(self) -> int:
         """Return how many requests may be submitted together now."""
-        most = self._settings.requests
-        return most if self._most is None else min(most, self._most - self._active())
-
-    def _active(self) -> int:
         batches = self._store.under_way()
-        return sum(one.requests for one in batches if one.endpoint == self._endpoint)
+        active = sum(one.requests for one in batches if one.endpoint == self._endpoint)
+        return int(min(self._settings.requests, self._most - active))
 
     def _write(self, room: int, lines: IO[bytes]) -> tuple[dict[str, float], CostCapped | None]:
         """Write the lines of a batch. Return the highest possible cost of each request by its key,
@@ -106,8 +105,7 @@ class Exchange:
         return usd, None
 
     def _sent(self, batch: Batch, lines: IO[bytes]) -> bool:
-        """Submit a noted batch and return whether it was accepted. Where no reply says so, the
-        batch is looked up later."""
+        """Submit a planned batch, and return whether it is known to be accepted."""
         file = None
         try:
             file = self._api.upload(lines, batch.name)
@@ -117,34 +115,30 @@ class Exchange:
             refused = error.status.startswith("4") and error.status not in ("408", "409", "499")
             if file and not refused:
                 self._say(f"{error.message}; the batch is submitted again, unless it is there")
-                return False
-            again = self._take_back(batch, file, error.message) or error.transient
-            advice = "Batches were asked for (--batch); where the endpoint has none, leave it out"
-            if not again:
+            elif self._take_back(batch, file, error.message) or error.transient:
+                self._say(f"{error.message}; the batch is submitted again")
+            else:
+                advice = (
+                    "Batches were asked for (--batch); where the endpoint has none, leave it out"
+                )
                 raise RunError(f"{error.message}. {advice}") from None
-            self._say(f"{error.message}; the batch is submitted again")
             return False
         return True
 
     def _take_back(self, batch: Batch, file: str | None, message: str) -> bool:
         """Make the requests of a refused batch new again. Return whether too much was enqueued:
-        then they are submitted when other batches have ended or after a pause, once more in vain in
-        smaller files."""
-        if enqueued := says("enqueued", message):
-            others = self._active() - batch.requests
-            self._limited += 1
-            if others:
-                self._most = others
-            elif self._limited % 2 == 0:
-                self._most = max(1, batch.requests // 2)
+        then half as many requests may be under way, and twice as many with each batch that ends."""
         self._store.take_back(batch)
         self._api.discard([file])
+        enqueued = says("enqueued", message)
+        if enqueued:
+            self._most = max(1, batch.requests // 2)
         return enqueued
 
     # --- collecting ---
 
-    def collected(self, batch: Batch) -> bool:
-        """Look at a batch; return whether it has ended and its replies are stored.
+    def advance(self, batch: Batch) -> bool:
+        """Take a batch under way a step further; return whether its replies are now all stored.
 
         Raises:
             RunError: no further request, or no further look, would help.
@@ -159,25 +153,16 @@ class Exchange:
                 self._say(f"{state.word!r} is no state of a batch that ufo knows; it is waited for")
             if not state.ended:
                 return False
-            enqueued = state.phase == FAILED and f"{state.code} {state.message}"
-            if enqueued and says("enqueued", enqueued):
-                self._take_back(batch, state.source, enqueued)
+            said = f"{state.code} {state.message}"
+            if state.phase == FAILED and says("enqueued", said):
+                self._take_back(batch, state.source, said)
                 self._say(f"{state.message} The batch is submitted again")
                 return False
             batch = self._store.note(batch, ended=batch.ended or time.time())
-            final = self._stored(batch, state)
+            return self._collected(batch, state)
         except SendError as error:
             self._look_again(batch, error)
             return False
-        if final is None:
-            return False
-        self._store.note(batch, done=batch.requests, ended=STORED)
-        self._api.discard([state.source, *state.files])
-        self._most = self._most and 2 * self._most
-        logs.event("batch ended", batch=batch.id, state=state.word, requests=batch.requests)
-        if final:
-            raise RunError(final)
-        return True
 
     def _looked_up(self, batch: Batch) -> str | None:
         """Return the id of a batch, None where it is not listed yet, or was not accepted: then it
@@ -185,7 +170,7 @@ class Exchange:
         if batch.done != ASKING and batch.id is not None:
             return batch.id
         if batch.done == ASKING:
-            found = self._api.find(batch.name, batch.id, batch.submitted)
+            found = self._api.find(batch.name, str(batch.id))
             if found or time.time() - batch.submitted < _LISTED_SECONDS:
                 return found
         self._store.take_back(batch)
@@ -205,94 +190,86 @@ class Exchange:
             raise RunError(f"{error.message}; the same command looks again") from None
         self._say(f"{error.message}; the batch is looked at again")
 
-    def _stored(self, batch: Batch, state: BatchState) -> str | None:
-        """Store the replies of a batch that has ended: those of the model at once, errors only when
-        no reply can come in their place. Return None before that, then the words of an error that
-        all further requests would meet, else ""."""
+    def _collected(self, batch: Batch, state: BatchState) -> bool:
+        """Store the replies of a batch that has ended, and return whether they are all there: those
+        of the model at once, errors only when no reply can come in their place."""
         waiting = self._store.sent(batch)
-        errors: dict[str, Reply] = {}
+        errors: dict[str, Answer] = {}
         keys: set[str] = set()
         damaged = 0
         lines = self._api.replies(state.files)
         while some := list(islice(lines, _STORED_AT_ONCE)):
             damaged += some.count(None)
-            good: dict[str, Reply] = {}
+            good: dict[str, Answer] = {}
             for key, reply in filter(None, some):
                 keys.add(key)
-                kept = errors if error_of(self._endpoint, reply) else good
-                kept.setdefault(key, reply)
+                error = error_of(self._endpoint, reply)
+                (errors if error else good).setdefault(key, (reply, error))
             self._put(good, waiting)
         late = time.time() - batch.ended > _SETTLED_SECONDS
         seen = len(keys) + damaged if keys else 0  # else it may be a web page in place of a file
         if not (late or state.agrees(seen, batch.requests)):
-            self._say(f"batch {state.id} is {state.word}; its replies are not all there yet")
-            return None
+            self._say(f"batch {batch.id} is {state.word}; its replies are not all there yet")
+            return False
+        odd = damaged or len(keys) > batch.requests or waiting.keys() - keys
+        if odd and not state.message:
+            lines = f"{len(keys):,} requests and {damaged:,} damaged lines"
+            self._say(f"batch {batch.id} of {batch.requests:,} requests has replies to {lines}")
         said = state.message or f"the batch ended without a reply to this request ({state.word})"
-        left = {key: Reply(state.code, None, f"{state.id}/{key}", said) for key in waiting}
-        missing = len(left.keys() - keys)
-        foreign = max(len(keys) + missing - batch.requests, 0)
-        odd = {"damaged": damaged, "for no request of it": foreign, "missing": missing}
-        if any(odd.values()) and not state.message:
-            counts = ", ".join(f"{count:,} {what}" for what, count in odd.items() if count)
-            self._say(f"batch {state.id}: lines of replies are {counts}")
-        left |= {key: errors[key] for key in left.keys() & errors.keys()}
-        final = self._final(batch, state, left)
+        for key in waiting.keys() - errors.keys():
+            reply = Reply(state.code, None, f"{batch.id}/{key}", said)
+            errors[key] = reply, error_of(self._endpoint, reply)
+        left = {key: errors[key] for key in waiting}
+        final = self._final(batch, state, [error for _, error in left.values() if error])
         self._put(left, waiting, final)
-        return final
+        self._store.note(batch, done=batch.requests, ended=STORED)
+        self._api.discard([state.source, *state.files])
+        self._most *= 2
+        logs.event("batch ended", batch=batch.id, state=state.word, requests=batch.requests)
+        if final:
+            raise RunError(final)
+        return True
 
-    def _final(self, batch: Batch, state: BatchState, left: Mapping[str, Reply]) -> str:
+    def _final(self, batch: Batch, state: BatchState, errors: list[SendError]) -> str:
         """Return the error that every further request would meet, "" without one: by its words, or
         because so many requests were refused alike with none answered."""
-        errors = [error for reply in left.values() if (error := error_of(self._endpoint, reply))]
         for error in errors:
             if error.final:
                 return error.message
-        whole = state.phase == FAILED and not state.line
-        said = {f"{state.code} {state.message}"} if whole else {one.sameness for one in errors}
-        words = said.pop() if len(said) == 1 and len(left) == batch.requests else ""
+        whole = state.phase == FAILED
+        said = {f"{state.code} {state.message}" if whole else one.sameness for one in errors}
+        words = said.pop() if len(said) == 1 and len(errors) == batch.requests else ""
         if words != self._refusal:
             self._refusal, self._refused = words, Counter()
-        self._refused[batch.round] += len(left)
-        # In the next round a step may ask in another form.
-        again = len(self._refused) > 1 or not (whole or words.startswith(("400", "413", "422")))
-        if words and again and (whole or self._refused.total() >= _SAME):
+        self._refused[batch.round] += len(errors)
+        # The next batch may be accepted; in the next round a step may ask in another form.
+        passes = whole or words.startswith(("400", "413", "422"))
+        again = len(self._refused) > 1 or not passes
+        if words and again and self._refused.total() >= _SAME:
             return f"{errors[0].message}. All requests got this; the same command asks again"
         return ""
 
     def _put(
-        self, replies: Mapping[str, Reply], waiting: dict[str, tuple[int, Usage]], final: str = ""
+        self, answers: Mapping[str, Answer], waiting: dict[str, tuple[int, Usage]], final: str = ""
     ) -> None:
-        """Write the usage rows to the run's log, then store the replies and remove them from
-        `waiting`. If the process is killed between the two, a row is repeated and then counted
-        once."""
+        """Store replies, and remove them from `waiting`. Usage rows are in the run's log before: if
+        the process is killed between the two, a row is repeated and then counted once."""
         with self._store.together():
-            for key in replies.keys() & waiting.keys():
+            for key in answers.keys() & waiting.keys():
                 tries, row = waiting.pop(key)
-                reply: Reply | None = replies[key]
-                error = error_of(self._endpoint, replies[key])
-                row = self._counted(row, replies[key], error)
+                reply, error = answers[key]
+                row = self._counted(row, reply, error)
                 # The step that asked handles a refusal of the request's content.
-                if error and (error.transient or error.final or final):
-                    where = f"{self._endpoint.shown_url}, {error.status}: "
-                    message = f"{where * bool(replies[key].message)}{error.message}"
-                    reply = replace(replies[key], payload=None, message=message)
-                    if final or tries < self._settings.repairs:
-                        reply = None
-                self._store.put(key, reply, row)
+                handled = error is None or not (error.transient or error.final or final)
+                last = not final and tries >= self._settings.repairs
+                self._store.put(key, reply if handled or last else None, row)
 
     def _counted(self, row: Usage, reply: Reply, error: SendError | None) -> Usage:
         """Return the usage row of a request that has a reply; write it into the run's log."""
         prompt, completion = tokens(reply.payload)
-        row = replace(
-            row,
-            request_id=reply.request_id,
-            worker_id=WORKER,
-            status=error.status if error else OK,
-            prompt_tokens=prompt,
-            completion_tokens=completion,
-            seconds=None,
-            cost_usd=None,
-        )
+        row = replace(row, request_id=reply.request_id, worker_id=WORKER, seconds=None)
+        row = replace(row, status=error.status if error else OK, cost_usd=None)
+        row = replace(row, prompt_tokens=prompt, completion_tokens=completion)
         if self._price:
             row = priced(row, {str(row.model): self._price.of_batch})
         added = {

@@ -4,8 +4,8 @@
 
 In a pass each response is evaluated until it needs a reply that has not arrived. The request is
 then noted (`ufo.transforms.llm.batch_store`). After the pass all noted requests are submitted
-together. The next pass begins when all batches of the round have ended. A chunk is finished in the
-pass in which none of its responses waits.
+together, and the next one begins when all batches of the round have ended. A chunk is finished in
+the pass in which none of its responses waits.
 """
 
 import time
@@ -48,8 +48,7 @@ class Rounds:
         self._most_rounds = most_rounds
         self._progress = progress
         self._log = log
-        self._round = self._store.last_round()
-        self._told = 0
+        self._round, *_ = self._store.last_round()
         self._said: set[str] = set()
         self._waited = 0.0
         self._exchanges: dict[Endpoint, Exchange] = {}
@@ -65,18 +64,6 @@ class Rounds:
         self._store.forget()
         self._round = 0
 
-    def _exchange(self, endpoint: Endpoint) -> Exchange:
-        if endpoint not in self._exchanges:
-            settings = self._client, self._settings, self._log
-            self._exchanges[endpoint] = Exchange(endpoint, self._store, *settings, self._say)
-        return self._exchanges[endpoint]
-
-    def _say(self, text: str) -> None:
-        """Tell the user something once."""
-        if text not in self._said:
-            self._said.add(text)
-            self._progress.say(text)
-
     def evaluate(self, chunks: Iterable[Chunk], attempt: Attempt, evaluate: Evaluate) -> Written:
         """Evaluate the chunks, in as many passes of `evaluate` as needed.
 
@@ -90,10 +77,6 @@ class Rounds:
             self._settle()  # what an earlier process left
             chunks = list(chunks)
             self._pass_through(chunks, attempt, evaluate)
-            done = [found for one in chunks if (found := attempt.done(one.number)) is not None]
-            if len(done) < len(chunks):
-                raise RunError("a part is damaged; the same command evaluates its chunk again")
-            self._store.forget()
         except LlmError as error:  # of an endpoint's key or headers
             raise RunError(f"{error}. The same command goes on from here") from None
         except KeyboardInterrupt:
@@ -101,6 +84,10 @@ class Rounds:
                 "interrupted; batches under way go on at their provider, and the same command "
                 "collects their replies"
             ) from None
+        done = [found for one in chunks if (found := attempt.done(one.number)) is not None]
+        if len(done) < len(chunks):
+            raise RunError("a part is damaged; the same command evaluates its chunk again")
+        self._store.forget()
         parts = [part for found in done for part in found.parts]
         return Written(parts, sum_counters([found.counters for found in done]))
 
@@ -111,12 +98,12 @@ class Rounds:
             waiting = evaluate(left).waiting
             wait_for(end_run(self._log))  # requests sent at once then read again what was spent
             asked = bool(self._store.new())
-            if not waiting and asked:
-                self._progress.say(
-                    "A source or judge asked a model and went on without its reply, which it did "
-                    "not get: its results are not those of a run without --batch."
-                )
             if not waiting:
+                if asked:
+                    self._say(
+                        "A source or judge asked a model and went on without its reply: its "
+                        "results are not those of a run without --batch."
+                    )
                 return
             if not (asked or claims):
                 raise RunError(
@@ -136,28 +123,30 @@ class Rounds:
             left = [chunk for chunk in left if attempt.done(chunk.number) is None]
 
     def _settle(self) -> None:
-        """Submit all new requests, and store the replies of all batches under way."""
+        """Submit all new requests, and take all batches further until their replies are stored."""
         pause = _FIRST_PAUSE
         try:
-            while True:
+            while (new := self._store.new()) or self._store.under_way():
                 check_stop()
-                stopped = None
-                for endpoint in self._store.new():
-                    stopped = stopped or self._exchange(endpoint).submit(self._round)
+                stops = [self._exchange(endpoint).submit(self._round) for endpoint in new]
                 under_way = self._store.under_way()
-                if stopped and not under_way:
-                    raise stopped
-                if not under_way and not self._store.new():
-                    return
+                if not under_way and any(stops):
+                    raise next(filter(None, stops))
                 self._tell(under_way)
-                ended = [self._exchange(one.endpoint).collected(one) for one in under_way]
-                if any(ended):
+                stored = [self._exchange(one.endpoint).advance(one) for one in under_way]
+                if any(stored):
                     pause = _FIRST_PAUSE
                 else:
                     self._pause(pause, under_way)
                     pause = min(2 * pause, _LONGEST_PAUSE)
         finally:
             self._progress.note("")
+
+    def _exchange(self, endpoint: Endpoint) -> Exchange:
+        if endpoint not in self._exchanges:
+            settings = self._client, self._settings, self._log
+            self._exchanges[endpoint] = Exchange(endpoint, self._store, *settings, self._say)
+        return self._exchanges[endpoint]
 
     def _pause(self, seconds: float, under_way: Sequence[Batch]) -> None:
         wait = self._settings.wait
@@ -172,14 +161,20 @@ class Rounds:
         time.sleep(seconds)
         self._waited += seconds
 
-    def _tell(self, under_way: Sequence[Batch]) -> None:
-        total, done = self._store.counts(self._round)
-        now = time.time()
-        oldest = duration(now - min((one.submitted for one in under_way), default=now))
-        most = self._most_rounds
-        of = f" of at most {most}" if self._round <= most else " (asking again)"
-        text = f"round {self._round}{of}: {done:,} of {total:,} done, oldest {oldest}"
-        if self._told != self._round:
-            self._told = self._round
+    def _say(self, text: str, about: str = "") -> None:
+        """Tell the user something once."""
+        if (about or text) not in self._said:
+            self._said.add(about or text)
             self._progress.say(text)
+
+    def _tell(self, under_way: Sequence[Batch]) -> None:
+        """Show how far the round is."""
+        if not under_way:
+            return
+        number, total, done = self._store.last_round()
+        oldest = duration(time.time() - under_way[0].submitted)
+        most = self._most_rounds
+        of = f" of at most {most}" if number <= most else " (asking again)"
+        text = f"round {number}{of}: {done:,} of {total:,} done, oldest {oldest}"
+        self._say(text, about=f"round {number}")
         self._progress.note(text)

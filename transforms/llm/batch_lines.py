@@ -132,7 +132,8 @@ def error_of(endpoint: Endpoint, reply: Reply) -> SendError | None:
     said = {"error": {"code": reply.status, "message": reply.message}}
     error = of_response(endpoint, key, 500, {}, said, now)
     if reply.status.isdigit() or error.transient:
-        return SendError(words_of(said, key)[0], reply.status, transient=True)
+        message = f"{endpoint.shown_url}, {reply.status}: {words_of(said, key)[0]}"
+        return SendError(message, reply.status, transient=True)
     return error
 
 
