@@ -28,7 +28,7 @@ from ufo.pipelines.runs.attempt import Attempt, Written
 from ufo.pipelines.runs.chunks import Chunk
 from ufo.pipelines.runs.progress import Progress, duration, sum_counters
 from ufo.pipelines.stopping import check_stop
-from ufo.schemas.errors import BatchesUnderWay, CostCapped, Interrupted, RunError
+from ufo.schemas.errors import BatchesUnderWay, Interrupted, RunError
 from ufo.schemas.records import Usage
 from ufo.schemas.text import quantity
 from ufo.transforms.llm import usage_log
@@ -150,10 +150,9 @@ class Rounds:
         try:
             while (new := self._store.new()) or self._store.under_way():
                 check_stop()
-                stops = [self._exchange(endpoint).submit(self._round) for endpoint in new]
+                for endpoint in new:
+                    self._exchange(endpoint).submit(self._round)
                 under_way = self._store.under_way()
-                if not under_way and any(stops):
-                    raise next(filter(None, stops))
                 self._tell(under_way)
                 stored = [self._exchange(one.endpoint).advance(one) for one in under_way]
                 if any(stored):
@@ -230,27 +229,21 @@ class Exchange:
 
     # --- submitting ---
 
-    def submit(self, round_: int) -> CostCapped | None:
-        """Submit the new requests, as far as limits allow; return the error if the next of them
-        could pass --max_cost."""
-        stopped = None
-        while stopped is None and (room := self._room()) > 0:
+    def submit(self, round_: int) -> None:
+        """Submit the new requests, as far as limits allow; the rest is submitted after a pause."""
+        while True:
             with TemporaryFile(prefix="ufo-batch-") as lines:
-                usd, stopped = self._write(room, lines)
+                usd = self._write(lines)
                 lines.seek(0)
                 if not usd or not self._sent(self._store.plan(self._endpoint, round_, usd), lines):
-                    break  # the rest is submitted after a pause
-        return stopped
+                    return
 
-    def _room(self) -> int:
-        """Return how many requests may be submitted together now."""
+    def _write(self, lines: IO[bytes]) -> dict[str, float]:
+        """Write the lines of a batch; return the highest possible cost of each request by its key,
+        nothing where no more may be under way. Raise CostCapped where no more will ever be."""
         batches = self._store.under_way()
         active = sum(one.requests for one in batches if one.endpoint == self._endpoint)
-        return int(min(self._settings.requests, self._most - active))
-
-    def _write(self, room: int, lines: IO[bytes]) -> tuple[dict[str, float], CostCapped | None]:
-        """Write the lines of a batch. Return the highest possible cost of each request by its key,
-        and an error if the next request could pass --max_cost."""
+        room = int(min(self._settings.requests, max(0, self._most - active)))
         spent = self._spent.totals().get(usage_log.COST, 0.0)
         left = inf if self._cap is None else self._cap - spent - self._store.reserved()
         price = self._prices.get(self._endpoint.model)
@@ -258,14 +251,14 @@ class Exchange:
         for key, body in self._store.bodies(self._endpoint, room):
             line = self._api.line_of(key, body)
             cost = upper_bound(price, body) if price else 0.0
-            if cost > left:
-                return usd, capped(self._cap, spent, cost)
-            if usd and lines.tell() + len(line) > self._settings.bytes:
+            if cost > left and not usd and not batches:
+                raise capped(self._cap, spent, cost)
+            if cost > left or (usd and lines.tell() + len(line) > self._settings.bytes):
                 break
             lines.write(line)
             usd[key] = cost
             left -= cost
-        return usd, None
+        return usd
 
     def _sent(self, batch: Batch, lines: IO[bytes]) -> bool:
         """Submit a planned batch, and return whether it is known to be accepted."""
@@ -281,10 +274,10 @@ class Exchange:
             elif self._take_back(batch, file, error.message) or error.transient:
                 self._say(f"{error.message}; the batch is submitted again")
             else:
-                advice = (
-                    "Batches were asked for (--batch); where the endpoint has none, leave it out"
-                )
-                raise RunError(f"{error.message}. {advice}") from None
+                raise RunError(
+                    f"{error.message}. Batches were asked for (--batch); where the endpoint has "
+                    "none, leave it out"
+                ) from None
             return False
         return True
 
@@ -302,19 +295,15 @@ class Exchange:
 
     def advance(self, batch: Batch) -> bool:
         """Take a batch under way a step further; return whether its replies are now all stored.
-
-        Raises:
-            RunError: no further request, or no further look, would help.
-        """
+        Raise RunError where no further request, or no further look, would help."""
         try:
+            name = batch.id
             if batch.done == ASKING:
                 name = self._api.find(batch.name, str(batch.id))
-                late = time.time() - batch.submitted > _LISTED_SECONDS
-            else:
-                name, late = batch.id, True
-            if name is None:
-                if late:  # it was not accepted
-                    self._store.take_back(batch)
+                if name is None and time.time() - batch.submitted < _LISTED_SECONDS:
+                    return False
+            if name is None:  # it was not accepted
+                self._store.take_back(batch)
                 return False
             state = self._api.state(name)
             batch = self._store.note(batch, id=name, done=state.done)
@@ -417,9 +406,9 @@ class Exchange:
                 reply, error = answers[key]
                 row = self._counted(row, reply, error)
                 # The step that asked handles a refusal of the request's content.
-                handled = error is None or not (error.transient or error.final or final)
-                last = not final and tries >= self._settings.repairs
-                self._store.put(key, reply if handled or last else None, row)
+                transient = error is not None and error.transient
+                again = final or (transient and tries < self._settings.repairs)
+                self._store.put(key, None if again else reply, row)
 
     def _counted(self, row: Usage, reply: Reply, error: SendError | None) -> Usage:
         """Return the usage row of a request that has a reply; write it into the run's log."""

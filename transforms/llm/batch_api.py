@@ -27,8 +27,7 @@ from ufo.transforms.llm.endpoint import Endpoint, azure_of
 from ufo.transforms.llm.errors import MODEL, SendError, words_of
 from ufo.transforms.llm.transport import broken, client_of, refused
 
-TAG: Final = "ufo"
-"""The key of a batch's metadata that holds our name of it."""
+TAG: Final = "ufo"  # the key of a batch's metadata that holds our name of it
 COMPLETED, FAILED, STOPPED, RUNNING, UNKNOWN = "completed", "failed", "stopped", "running", ""
 _TABLES: Final[Mapping[str, Mapping[str, Any]]] = tomllib.loads(
     (resources.files(__package__) / "batch_states.toml").read_text(encoding="utf-8")
@@ -43,8 +42,7 @@ class BatchState:
     """The provider's state of a batch: its own `word`, and the `phase` which that means.
 
     Of `total` requests `done` are processed, 0 where it does not say. `source` and `files` are the
-    ids of the files of requests and of replies. `code` and `message` are the error of a whole
-    batch.
+    ids of the files of requests and of replies, `code` and `message` the error of a whole batch.
     """
 
     word: str
@@ -159,8 +157,7 @@ class OpenAiBatches:
 
     def replies(self, files: Iterable[str]) -> Iterator[tuple[str, Reply] | None]:
         """Yield the key and the reply of each line in the files of a batch, in any order, and None
-        for a line that cannot be read. What is not there yet, of a file or as a whole, is left
-        out."""
+        for a line that cannot be read. What is not there yet is left out."""
         for file in files:
             with TemporaryFile(prefix="ufo-batch-") as lines:
                 content = self._client.files.with_streaming_response.content(file)

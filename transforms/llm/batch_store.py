@@ -56,10 +56,8 @@ COMMIT;
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A reply to a request in a batch: the HTTP `status` of its line and the JSON of its body.
-
-    Without such a reply, `message` has the provider's error message and `status` its code.
-    """
+    """A reply to a request in a batch: the HTTP `status` of its line and the JSON of its body, or
+    without these, the provider's error `message` with its code as `status`."""
 
     status: str
     payload: Any
@@ -172,9 +170,9 @@ class BatchStore:
     def claim(self, owner: str, keys: Collection[str]) -> tuple[list[list[str]], bool]:
         """Claim judgements for a response, so that no other response asks for them.
 
-        Returns the keys that it has to ask for, in groups, and whether other responses ask for some
-        of the rest. The groups are the same in every pass: the keys that this response claimed, and
-        each key by itself that another response claimed without success.
+        Returns the keys that it has to ask for, and whether other responses ask for the rest. The
+        keys are in the same groups in every pass: those that this response claimed, and each one by
+        itself that another response claimed without success.
         """
         with self.together():
             for key in keys:
