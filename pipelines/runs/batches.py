@@ -4,33 +4,59 @@
 
 In a pass each response is evaluated until it needs a reply that has not arrived. The request is
 then noted (`ufo.transforms.llm.batch_store`). After the pass all noted requests are submitted
-together. The next pass begins when all batches of the round have ended. A chunk is finished in the
-pass in which none of its responses waits.
+together, and the next one begins when all batches of the round have ended. A chunk is finished in
+the pass in which none of its responses waits.
+
+    planned ─ upload ─→ asking ─ create, or find ─→ accepted ─→ ended ─→ stored
+
+Nothing is paid twice: a batch is noted before it is submitted, and looked up where the provider's
+answer was lost. Files and counts may lag behind its end. All replies are there once every request
+has a line, or lines and counts agree, or ten minutes after it was first seen to have ended.
 """
 
 import time
-from collections.abc import Callable, Iterable, Sequence
-from typing import Final
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+from math import inf
+from tempfile import TemporaryFile
+from typing import IO, Final
 
+from ufo.pipelines import logs
 from ufo.pipelines.runs.attempt import Attempt, Written
-from ufo.pipelines.runs.batch_exchange import Exchange
 from ufo.pipelines.runs.chunks import Chunk
 from ufo.pipelines.runs.progress import Progress, duration, sum_counters
 from ufo.pipelines.stopping import check_stop
 from ufo.schemas.errors import BatchesUnderWay, Interrupted, RunError
+from ufo.schemas.records import Usage
 from ufo.schemas.text import quantity
-from ufo.transforms.llm.batch_store import Batch, BatchStore
+from ufo.transforms.llm import usage_log
+from ufo.transforms.llm.batch_api import FAILED, BatchState, OpenAiBatches, says
+from ufo.transforms.llm.batch_lines import error_of
+from ufo.transforms.llm.batch_store import ASKING, STORED, Batch, BatchStore, Reply
+from ufo.transforms.llm.budget import capped, priced, upper_bound
+from ufo.transforms.llm.chat import tokens
 from ufo.transforms.llm.client_settings import BatchSettings, ClientSettings
 from ufo.transforms.llm.endpoint import Endpoint
+from ufo.transforms.llm.errors import SendError
 from ufo.transforms.llm.request import LlmError
 from ufo.transforms.llm.shared import end_run
+from ufo.transforms.llm.usage import OK
 from ufo.transforms.loop import wait_for
 
+WORKER: Final = "batch"
+"""In the column `worker_id` of `usage`: the provider answered the request in a batch."""
 _FIRST_PAUSE: Final = 0.25
 _LONGEST_PAUSE: Final = 60.0  # seconds between looks at the batches of a round
 _MANY: Final = 5  # times the usual rounds of a run, for requests that are repeated
+_LISTED_SECONDS: Final = 120.0  # until a provider lists a batch that it accepted
+_SETTLED_SECONDS: Final = 600.0  # until it knows a new batch, and all replies of one are there
+_STORED_AT_ONCE: Final = 500
+_SAME: Final = 5  # requests with the same refusal: any other would get it too
 
 Evaluate = Callable[[Sequence[Chunk]], Written]
+Answer = tuple[Reply, SendError | None]
 
 
 class Rounds:
@@ -48,8 +74,7 @@ class Rounds:
         self._most_rounds = most_rounds
         self._progress = progress
         self._log = log
-        self._round = self._store.last_round()
-        self._told = 0
+        self._round, *_ = self._store.last_round()
         self._said: set[str] = set()
         self._waited = 0.0
         self._exchanges: dict[Endpoint, Exchange] = {}
@@ -65,18 +90,6 @@ class Rounds:
         self._store.forget()
         self._round = 0
 
-    def _exchange(self, endpoint: Endpoint) -> Exchange:
-        if endpoint not in self._exchanges:
-            settings = self._client, self._settings, self._log
-            self._exchanges[endpoint] = Exchange(endpoint, self._store, *settings, self._say)
-        return self._exchanges[endpoint]
-
-    def _say(self, text: str) -> None:
-        """Tell the user something once."""
-        if text not in self._said:
-            self._said.add(text)
-            self._progress.say(text)
-
     def evaluate(self, chunks: Iterable[Chunk], attempt: Attempt, evaluate: Evaluate) -> Written:
         """Evaluate the chunks, in as many passes of `evaluate` as needed.
 
@@ -90,10 +103,6 @@ class Rounds:
             self._settle()  # what an earlier process left
             chunks = list(chunks)
             self._pass_through(chunks, attempt, evaluate)
-            done = [found for one in chunks if (found := attempt.done(one.number)) is not None]
-            if len(done) < len(chunks):
-                raise RunError("a part is damaged; the same command evaluates its chunk again")
-            self._store.forget()
         except LlmError as error:  # of an endpoint's key or headers
             raise RunError(f"{error}. The same command goes on from here") from None
         except KeyboardInterrupt:
@@ -101,6 +110,10 @@ class Rounds:
                 "interrupted; batches under way go on at their provider, and the same command "
                 "collects their replies"
             ) from None
+        done = [found for one in chunks if (found := attempt.done(one.number)) is not None]
+        if len(done) < len(chunks):
+            raise RunError("a part is damaged; the same command evaluates its chunk again")
+        self._store.forget()
         parts = [part for found in done for part in found.parts]
         return Written(parts, sum_counters([found.counters for found in done]))
 
@@ -111,53 +124,50 @@ class Rounds:
             waiting = evaluate(left).waiting
             wait_for(end_run(self._log))  # requests sent at once then read again what was spent
             asked = bool(self._store.new())
-            if not waiting and asked:
-                self._progress.say(
-                    "A source or judge asked a model and went on without its reply, which it did "
-                    "not get: its results are not those of a run without --batch."
-                )
             if not waiting:
+                if asked:
+                    self._say(
+                        "A source or judge asked a model and went on without its reply: its "
+                        "results are not those of a run without --batch."
+                    )
                 return
-            if not (asked or claims):
+            many = self._round >= _MANY * (self._most_rounds + 1)
+            if (asked and many) or not (asked or claims):
                 raise RunError(
-                    "the replies that the run waits for are lost with the file of batches; "
-                    "--fresh starts over"
+                    f"after {self._round} rounds of batches there is still something to wait for: "
+                    "a source or judge gives other answers in each pass, which cannot be asked by "
+                    "batches, or the file of batches was lost (--fresh starts over)"
                 )
             # Without a new request, responses wait only for each other's judgements.
             claims = asked
             self._round += asked
-            if self._round > _MANY * (self._most_rounds + 1):
-                raise RunError(
-                    f"after {self._round - 1} rounds of batches there is still something new to "
-                    "ask: a source or judge that gives other answers in each pass cannot be asked "
-                    "by batches"
-                )
             self._settle()
             left = [chunk for chunk in left if attempt.done(chunk.number) is None]
 
     def _settle(self) -> None:
-        """Submit all new requests, and store the replies of all batches under way."""
+        """Submit all new requests, and take all batches further until their replies are stored."""
         pause = _FIRST_PAUSE
         try:
-            while True:
+            while (new := self._store.new()) or self._store.under_way():
                 check_stop()
-                stopped = None
-                for endpoint in self._store.new():
-                    stopped = stopped or self._exchange(endpoint).submit(self._round)
+                for endpoint in new:
+                    self._exchange(endpoint).submit(self._round)
                 under_way = self._store.under_way()
-                if stopped and not under_way:
-                    raise stopped
-                if not under_way and not self._store.new():
-                    return
                 self._tell(under_way)
-                ended = [self._exchange(one.endpoint).collected(one) for one in under_way]
-                if any(ended):
+                stored = [self._exchange(one.endpoint).advance(one) for one in under_way]
+                if any(stored):
                     pause = _FIRST_PAUSE
                 else:
                     self._pause(pause, under_way)
                     pause = min(2 * pause, _LONGEST_PAUSE)
         finally:
             self._progress.note("")
+
+    def _exchange(self, endpoint: Endpoint) -> "Exchange":
+        if endpoint not in self._exchanges:
+            settings = self._client, self._settings, self._log
+            self._exchanges[endpoint] = Exchange(endpoint, self._store, *settings, self._say)
+        return self._exchanges[endpoint]
 
     def _pause(self, seconds: float, under_way: Sequence[Batch]) -> None:
         wait = self._settings.wait
@@ -172,14 +182,242 @@ class Rounds:
         time.sleep(seconds)
         self._waited += seconds
 
-    def _tell(self, under_way: Sequence[Batch]) -> None:
-        total, done = self._store.counts(self._round)
-        now = time.time()
-        oldest = duration(now - min((one.submitted for one in under_way), default=now))
-        most = self._most_rounds
-        of = f" of at most {most}" if self._round <= most else " (asking again)"
-        text = f"round {self._round}{of}: {done:,} of {total:,} done, oldest {oldest}"
-        if self._told != self._round:
-            self._told = self._round
+    def _say(self, text: str, about: str = "") -> None:
+        """Tell the user something once."""
+        if (about or text) not in self._said:
+            self._said.add(about or text)
             self._progress.say(text)
+
+    def _tell(self, under_way: Sequence[Batch]) -> None:
+        """Show how far the round is."""
+        if not under_way:
+            return
+        number, total, done = self._store.last_round()
+        oldest = duration(time.time() - under_way[0].submitted)
+        most = self._most_rounds
+        of = f" of at most {most}" if number <= most else " (asking again)"
+        text = f"round {number}{of}: {done:,} of {total:,} done, oldest {oldest}"
+        self._say(text, about=f"round {number}")
         self._progress.note(text)
+
+
+class Exchange:
+    """The batches of one endpoint."""
+
+    def __init__(
+        self, endpoint: Endpoint, store: BatchStore, client: ClientSettings, batch: BatchSettings,
+        log: str, say: Callable[[str], None],
+    ) -> None:  # fmt: skip
+        """`log` is the path of the run's usage log; `say` tells the user something."""
+        self._endpoint = endpoint
+        self._store = store
+        self._settings = batch
+        self._cap = client.max_cost
+        self._prices = {model: price.of_batch for model, price in client.prices.items()}
+        self._log = usage_log.UsageLog(log)
+        self._spent = usage_log.UsageReader(log)
+        self._say = say
+        self._api = OpenAiBatches(endpoint)
+        self._most = inf  # requests under way at a time, once the provider limits them
+        self._refusal = ""  # what all requests of the last batches got
+        self._refused: Counter[int] = Counter()  # the requests of these batches, by round
+
+    def close(self) -> None:
+        """Close connections and files."""
+        self._api.close()
+        self._log.close()
+
+    # --- submitting ---
+
+    def submit(self, round_: int) -> None:
+        """Submit the new requests, as far as limits allow; the rest is submitted after a pause."""
+        while True:
+            with TemporaryFile(prefix="ufo-batch-") as lines:
+                usd = self._write(lines)
+                lines.seek(0)
+                if not usd or not self._sent(self._store.plan(self._endpoint, round_, usd), lines):
+                    return
+
+    def _write(self, lines: IO[bytes]) -> dict[str, float]:
+        """Write the lines of a batch; return the highest possible cost of each request by its key,
+        nothing where no more may be under way. Raise CostCapped where no more will ever be."""
+        batches = self._store.under_way()
+        active = sum(one.requests for one in batches if one.endpoint == self._endpoint)
+        room = int(min(self._settings.requests, max(0, self._most - active)))
+        spent = self._spent.totals().get(usage_log.COST, 0.0)
+        left = inf if self._cap is None else self._cap - spent - self._store.reserved()
+        price = self._prices.get(self._endpoint.model)
+        usd: dict[str, float] = {}
+        for key, body in self._store.bodies(self._endpoint, room):
+            line = self._api.line_of(key, body)
+            cost = upper_bound(price, body) if price else 0.0
+            if cost > left and not usd and not batches:
+                raise capped(self._cap, spent, cost)
+            if cost > left or (usd and lines.tell() + len(line) > self._settings.bytes):
+                break
+            lines.write(line)
+            usd[key] = cost
+            left -= cost
+        return usd
+
+    def _sent(self, batch: Batch, lines: IO[bytes]) -> bool:
+        """Submit a planned batch, and return whether it is known to be accepted."""
+        file = None
+        try:
+            file = self._api.upload(lines, batch.name)
+            batch = self._store.note(batch, id=file, done=ASKING, submitted=time.time())
+            self._store.note(batch, id=self._api.create(file, batch.name), done=0)
+        except SendError as error:
+            refused = error.status.startswith("4") and error.status not in ("408", "409", "499")
+            if file and not refused:
+                self._say(f"{error.message}; the batch is submitted again, unless it is there")
+            elif self._take_back(batch, file, error.message) or error.transient:
+                self._say(f"{error.message}; the batch is submitted again")
+            else:
+                raise RunError(
+                    f"{error.message}. Batches were asked for (--batch); where the endpoint has "
+                    "none, leave it out"
+                ) from None
+            return False
+        return True
+
+    def _take_back(self, batch: Batch, file: str | None, message: str) -> bool:
+        """Make the requests of a refused batch new again. Return whether too much was enqueued:
+        then half as many requests may be under way, and twice as many with each batch that ends."""
+        self._store.take_back(batch)
+        self._api.discard([file])
+        enqueued = says("enqueued", message)
+        if enqueued:
+            self._most = max(1, batch.requests // 2)
+        return enqueued
+
+    # --- collecting ---
+
+    def advance(self, batch: Batch) -> bool:
+        """Take a batch under way a step further; return whether its replies are now all stored.
+        Raise RunError where no further request, or no further look, would help."""
+        try:
+            name = batch.id
+            if batch.done == ASKING:
+                name = self._api.find(batch.name, str(batch.id))
+                if name is None and time.time() - batch.submitted < _LISTED_SECONDS:
+                    return False
+            if name is None:  # it was not accepted
+                self._store.take_back(batch)
+                return False
+            state = self._api.state(name)
+            batch = self._store.note(batch, id=name, done=state.done)
+            if not state.phase:
+                self._say(f"{state.word!r} is no state of a batch that ufo knows; it is waited for")
+            if not state.ended:
+                return False
+            said = f"{state.code} {state.message}"
+            if state.phase == FAILED and says("enqueued", said):
+                self._take_back(batch, state.source, said)
+                self._say(f"{state.message} The batch is submitted again")
+                return False
+            batch = self._store.note(batch, ended=batch.ended or time.time())
+            return self._collected(batch, state)
+        except SendError as error:
+            self._look_again(batch, error)
+            return False
+
+    def _look_again(self, batch: Batch, error: SendError) -> None:
+        """Tell why a batch was not seen; raise a RunError where another look would not help."""
+        unknown = error.status == "404"
+        seen = batch.done > 0 or batch.ended
+        if unknown and (seen or time.time() - batch.submitted > _SETTLED_SECONDS):
+            raise RunError(
+                f"the provider does not know batch {batch.id} any more ({error.message}). It "
+                "belongs to the key by which it was submitted; --fresh forgets the batches of the "
+                "run, and what they asked is paid again"
+            ) from None
+        if not (error.transient or unknown):
+            raise RunError(f"{error.message}; the same command looks again") from None
+        self._say(f"{error.message}; the batch is looked at again")
+
+    def _collected(self, batch: Batch, state: BatchState) -> bool:
+        """Store the replies of a batch that has ended, and return whether they are all there: those
+        of the model at once, errors only when no reply can come in their place."""
+        waiting = self._store.sent(batch)
+        errors: dict[str, Answer] = {}
+        keys: set[str] = set()
+        damaged = 0
+        lines = self._api.replies(state.files)
+        while some := list(islice(lines, _STORED_AT_ONCE)):
+            damaged += some.count(None)
+            good: dict[str, Answer] = {}
+            for key, reply in filter(None, some):
+                keys.add(key)
+                error = error_of(self._endpoint, reply)
+                (errors if error else good).setdefault(key, (reply, error))
+            self._put(good, waiting)
+        late = time.time() - batch.ended > _SETTLED_SECONDS
+        seen = len(keys) + damaged if keys else 0  # else it may be a web page in place of a file
+        if not (late or state.agrees(seen, batch.requests)):
+            self._say(f"batch {batch.id} is {state.word}; its replies are not all there yet")
+            return False
+        odd = damaged or len(keys) > batch.requests or waiting.keys() - keys
+        if odd and not state.message:
+            lines = f"{len(keys):,} requests and {damaged:,} damaged lines"
+            self._say(f"batch {batch.id} of {batch.requests:,} requests has replies to {lines}")
+        said = state.message or f"the batch ended without a reply to this request ({state.word})"
+        for key in waiting.keys() - errors.keys():
+            reply = Reply(state.code, None, f"{batch.id}/{key}", said)
+            errors[key] = reply, error_of(self._endpoint, reply)
+        left = {key: errors[key] for key in waiting}
+        final = self._final(batch, state, [error for _, error in left.values() if error])
+        self._put(left, waiting, final)
+        self._store.note(batch, done=batch.requests, ended=STORED)
+        self._api.discard([state.source, *state.files])
+        self._most *= 2
+        logs.event("batch ended", batch=batch.id, state=state.word, requests=batch.requests)
+        if final:
+            raise RunError(final)
+        return True
+
+    def _final(self, batch: Batch, state: BatchState, errors: list[SendError]) -> str:
+        """Return the error that every further request would meet, "" without one: by its words, or
+        because so many requests were refused alike with none answered."""
+        for error in errors:
+            if error.final:
+                return error.message
+        whole = state.phase == FAILED
+        said = {f"{state.code} {state.message}" if whole else one.sameness for one in errors}
+        words = said.pop() if len(said) == 1 and len(errors) == batch.requests else ""
+        if words != self._refusal:
+            self._refusal, self._refused = words, Counter()
+        self._refused[batch.round] += len(errors)
+        # The next batch may be accepted; in the next round a step may ask in another form.
+        passes = whole or words.startswith(("400", "413", "422"))
+        again = len(self._refused) > 1 or not passes
+        if words and again and self._refused.total() >= _SAME:
+            return f"{errors[0].message}. All requests got this; the same command asks again"
+        return ""
+
+    def _put(
+        self, answers: Mapping[str, Answer], waiting: dict[str, tuple[int, Usage]], final: str = ""
+    ) -> None:
+        """Store replies, and remove them from `waiting`. Usage rows are in the run's log before: if
+        the process is killed between the two, a row is repeated and then counted once."""
+        with self._store.together():
+            for key in answers.keys() & waiting.keys():
+                tries, row = waiting.pop(key)
+                reply, error = answers[key]
+                row = self._counted(row, reply, error)
+                # The step that asked handles a refusal of the request's content.
+                transient = error is not None and error.transient
+                again = final or (transient and tries < self._settings.repairs)
+                self._store.put(key, None if again else reply, row)
+
+    def _counted(self, row: Usage, reply: Reply, error: SendError | None) -> Usage:
+        """Return the usage row of a request that has a reply; write it into the run's log."""
+        prompt, completion = tokens(reply.payload)
+        status = error.status if error else OK
+        row = replace(row, request_id=reply.request_id, worker_id=WORKER, status=status)
+        row = replace(row, prompt_tokens=prompt, completion_tokens=completion)
+        row = priced(replace(row, seconds=None, cost_usd=None), self._prices)
+        counted = (usage_log.COST, usage_log.PROMPT_TOKENS, usage_log.COMPLETION_TOKENS)
+        added = {name: getattr(row, name) or 0 for name in counted}
+        self._log.add({usage_log.REQUESTS: 1, **added}, row)
+        return row

@@ -161,7 +161,7 @@ def test_tables_are_those_of_the_plain_run(
     assert llm_server.batches.by_step() == {k: v for k, v in asked.items() if k != "probe"}
 
 
-# Further ones are compared by their replies: tests/pipelines/runs/test_batch_exchange.py.
+# Further ones are compared by their replies: tests/pipelines/runs/test_batches.py.
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "profile",

@@ -1,14 +1,12 @@
 """Submit batches of requests to a provider, and fetch their replies.
 
 `OpenAiBatches` speaks OpenAI's protocol (`/v1/files` and `/v1/batches`), which Azure and others
-offer too, through the `openai` package. `batch_states.toml` has their words. A provider with
-another protocol, such as Anthropic's Message Batches, is another class with the same methods.
+offer too. `batch_states.toml` has their words. A provider with another protocol, such as
+Anthropic's Message Batches, is another class with the same methods.
 """
 
 import json
-import os
 import re
-import tempfile
 import time
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,6 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import resources
 from itertools import islice
+from tempfile import TemporaryFile
 from typing import IO, Any, Final
 
 import httpx2
@@ -28,28 +27,24 @@ from ufo.transforms.llm.endpoint import Endpoint, azure_of
 from ufo.transforms.llm.errors import MODEL, SendError, words_of
 from ufo.transforms.llm.transport import broken, client_of, refused
 
-TAG: Final = "ufo"
-"""The key of a batch's metadata that holds our name of it."""
+TAG: Final = "ufo"  # the key of a batch's metadata that holds our name of it
 COMPLETED, FAILED, STOPPED, RUNNING, UNKNOWN = "completed", "failed", "stopped", "running", ""
 _TABLES: Final[Mapping[str, Mapping[str, Any]]] = tomllib.loads(
     (resources.files(__package__) / "batch_states.toml").read_text(encoding="utf-8")
 )
 _PROCESSED: Final = ("completed", "succeeded", "success", "failed", "errored", "error")
-_CLOCKS: Final = 3600.0  # seconds by which the provider's clock and ours may differ
 _LISTED: Final = 2000  # batches among which one is looked for
 _PAUSES: Final = (0.5, 1, 2, 4, 8, 15, 30, 60)  # until a file that was uploaded is there
 
 
 @dataclass(frozen=True, slots=True)
 class BatchState:
-    """The provider's state of a batch.
+    """The provider's state of a batch: its own `word`, and the `phase` which that means.
 
-    `word` is its own word, and `phase` what that means. Of `total` requests `done` are processed, 0
-    where it does not say. `source` and `files` are the ids of the files of requests and of replies.
-    `code` and `message` are the error of a whole batch, `line` that of its file where it names one.
+    Of `total` requests `done` are processed, 0 where it does not say. `source` and `files` are the
+    ids of the files of requests and of replies, `code` and `message` the error of a whole batch.
     """
 
-    id: str
     word: str
     phase: str
     done: int
@@ -58,7 +53,6 @@ class BatchState:
     files: tuple[str, ...]
     code: str
     message: str
-    line: int | None
 
     @property
     def ended(self) -> bool:
@@ -67,11 +61,9 @@ class BatchState:
 
     def agrees(self, lines: int, requests: int) -> bool:
         """Return whether so many lines of replies are all that there will be to the requests."""
-        if lines >= requests:
-            return True
         said = self.phase == FAILED or self.done or self.total
         lags = self.phase == COMPLETED and self.done < self.total
-        return bool(said) and not lags and lines >= self.done
+        return lines >= requests or bool(said and not lags and lines >= self.done)
 
 
 def says(what: str, words: str) -> bool:
@@ -135,70 +127,55 @@ class OpenAiBatches:
             time.sleep(pause)
         raise AssertionError
 
-    def find(self, name: str, file: str | None, since: float) -> str | None:
+    def find(self, name: str, file: str) -> str | None:
         """Return the id of a batch of that name, or of that file where the provider keeps no names,
-        None where none was accepted since `since`."""
+        None where none is listed."""
         with self._explained():
             for batch in islice(self._client.batches.list(limit=100), _LISTED):  # the newest first
-                tag = (batch.metadata or {}).get(TAG)
-                if tag == name or (file and batch.input_file_id == file):
+                if (batch.metadata or {}).get(TAG) == name or batch.input_file_id == file:
                     return batch.id
-                created = batch.created_at
-                if isinstance(created, int) and created < since - _CLOCKS:
-                    break
         return None
 
     def state(self, batch: str) -> BatchState:
         """Return the state of a batch."""
         with self._explained():
-            found = json.loads(self._client.batches.with_raw_response.retrieve(batch).content)
-            counts = found.get("request_counts") or {}
-            errors = found.get("errors") or found.get("error") or []
-            errors = errors.get("data", [errors]) if isinstance(errors, dict) else errors
-            problems = [errors] if isinstance(errors, str) else list(errors or ())
-            said = [words_of({"error": problem}, self._key) for problem in problems]
-            word = str(found.get("status") or found.get("state") or "")
-            files = (found.get("output_file_id"), found.get("error_file_id"))
-        lines = (one.get("line") for one in problems if isinstance(one, dict))
-        line = next(filter(None, lines), None)
-        message = "; ".join(words for words, *_ in said[:3])
-        return BatchState(
-            batch,
-            word,
-            phase_of(word),
-            sum(_count(counts.get(name)) for name in _PROCESSED),
-            _count(counts.get("total")),
-            found.get("input_file_id"),
-            tuple(file for file in files if file and isinstance(file, str)),
-            next((codes.split()[0] for _, codes, _ in said if codes), word),
-            f"{message} (line {line})" if line else message,
-            line,
-        )
+            shown = json.loads(self._client.batches.with_raw_response.retrieve(batch).content)
+            counts = shown.get("request_counts") or {}
+            word = str(shown.get("status") or shown.get("state") or "")
+            code, message = _error(shown.get("errors") or shown.get("error"), self._key)
+            files = (shown.get("output_file_id"), shown.get("error_file_id"))
+            return BatchState(
+                word,
+                phase_of(word),
+                sum(_count(counts.get(name)) for name in _PROCESSED),
+                _count(counts.get("total")),
+                shown.get("input_file_id"),
+                tuple(file for file in files if file and isinstance(file, str)),
+                code or word,
+                message,
+            )
 
     def replies(self, files: Iterable[str]) -> Iterator[tuple[str, Reply] | None]:
         """Yield the key and the reply of each line in the files of a batch, in any order, and None
-        for a line that cannot be read. What is not there yet, of a file or as a whole, is left
-        out."""
-        with tempfile.TemporaryDirectory(prefix="ufo-batch-") as folder:
-            path = os.path.join(folder, "replies.jsonl")
-            for file in files:
+        for a line that cannot be read. What is not there yet is left out."""
+        for file in files:
+            with TemporaryFile(prefix="ufo-batch-") as lines:
                 content = self._client.files.with_streaming_response.content(file)
                 try:
                     with self._explained(), content as response:
-                        response.stream_to_file(path)
+                        lines.writelines(response.iter_bytes())
                 except SendError as error:
-                    if error.status == "404":
-                        continue
-                    raise
-                with open(path, "rb") as lines:
-                    for line in lines:
-                        text = line.removeprefix(b"\xef\xbb\xbf").strip()
-                        try:
-                            if text:
-                                yield read_line(text)
-                        except (ValueError, KeyError, TypeError, RecursionError):
-                            if line.endswith(b"\n"):
-                                yield None
+                    if error.status != "404":
+                        raise
+                lines.seek(0)
+                for line in lines:
+                    text = line.removeprefix(b"\xef\xbb\xbf").strip()
+                    try:
+                        if text:
+                            yield read_line(text)
+                    except (ValueError, KeyError, TypeError, RecursionError):
+                        if line.endswith(b"\n"):
+                            yield None
 
     def discard(self, files: Iterable[str | None]) -> None:
         """Delete files of a batch that nobody needs any more."""
@@ -214,12 +191,12 @@ class OpenAiBatches:
             yield
         except openai.APIStatusError as error:
             said = refused(self._endpoint, self._key, error.response)
-            if error.status_code not in (404, 405) or said.kind == MODEL:
-                raise said from None
-            words = words_of(error.body, self._key)[0][:300] if error.body else "not found"
-            asked = f"{error.request.method} {error.request.url.path}"
-            message = f"{where} answered {error.status_code} to {asked}: {words}"
-            raise SendError(message, "404") from None
+            if error.status_code in (404, 405) and said.kind != MODEL:
+                words = words_of(error.body, self._key)[0][:300] or "not found"
+                asked = f"{error.request.method} {error.request.url.path}"
+                message = f"{where} answered {error.status_code} to {asked}: {words}"
+                said = SendError(message, "404")
+            raise said from None
         # A download that breaks off raises an error of the HTTP package.
         except (openai.APIConnectionError, httpx2.TransportError) as error:
             raise broken(self._endpoint, error) from None
@@ -228,12 +205,25 @@ class OpenAiBatches:
             raise SendError(message, "garbled", transient=True) from None
 
 
-def _id(found: Any) -> str:
-    if not found.id:
+def _id(shown: Any) -> str:
+    if not shown.id:
         raise ValueError("it has no id")
-    return str(found.id)
+    return str(shown.id)
 
 
 def _count(value: Any) -> int:
     """Return a number of requests, also from text; 0 for anything else."""
     return int(value) if re.fullmatch("[0-9]{1,9}", str(value)) else 0
+
+
+def _error(errors: Any, key: str) -> tuple[str, str]:
+    """Return the code and the words of the errors of a batch: a list, an object or a text."""
+    if isinstance(errors, Mapping):
+        errors = errors.get("data") or [errors]
+    if not errors:
+        return "", ""
+    first = errors[0] if isinstance(errors, list) else errors
+    line = first.get("line") if isinstance(first, Mapping) else None
+    words, *_ = words_of({"errors": errors}, key)
+    _, codes, _ = words_of(first, key)
+    return codes.partition(" ")[0], f"{words} (line {line})" if line else words

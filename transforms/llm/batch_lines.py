@@ -29,11 +29,8 @@ T = TypeVar("T")
 
 
 class BatchLine:
-    """The lines in batch files for one request; replaces the connection and the sender.
-
-    A request takes several lines where an endpoint returns one choice a line, or refuses a
-    parameter.
-    """
+    """The lines in batch files for one request, which takes several where an endpoint returns one
+    choice a line, or refuses a parameter."""
 
     def __init__(self, store: BatchStore, endpoint: Endpoint, request: Request) -> None:
         self._store = store
@@ -50,11 +47,7 @@ class BatchLine:
         rows: list[Usage],
     ) -> T:
         """Return the value that `exchange` receives from `send`; append the request's usage row.
-
-        Raises:
-            NotYetAnswered: there is no reply yet; the request is noted for the next batch.
-            SendError: the reply is an error, or cannot be read.
-        """
+        Without a reply, note the request for the next batch and raise NotYetAnswered."""
         body = {**body, **self._endpoint.added}
         digest = sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()[:12]
         key = f"{self._request.key}-{digest}-{self._asked[digest]}"
@@ -68,11 +61,7 @@ class BatchLine:
         return (await exchange()).value
 
     async def send(self, body: Mapping[str, Any]) -> Received[Any]:
-        """Return the JSON of the reply that `receive` has found.
-
-        Raises:
-            SendError: the provider answered with an error.
-        """
+        """Return the JSON of the reply that `receive` has found, or raise its error."""
         assert self._reply is not None
         if error := error_of(self._endpoint, self._reply):
             raise error
@@ -84,10 +73,7 @@ class BatchLine:
 
 def read_line(text: bytes) -> tuple[str, Reply]:
     """Return the key of the request that a line of an output or error file answers, and the reply.
-
-    Raises:
-        ValueError, KeyError, TypeError: it cannot be read.
-    """
+    A line that cannot be read raises ValueError, KeyError or TypeError."""
     line = json.loads(text)
     key = str(line["custom_id"])
     response = _parsed(line.get("response"))
@@ -96,23 +82,20 @@ def read_line(text: bytes) -> tuple[str, Reply]:
     status = _status(fields.get("status_code", fields.get("status", line.get("status_code"))))
     request_id = str(fields.get("request_id") or line.get("id") or key)
     error = inside(body)
-    if status < 300:
-        if error is None and isinstance(body, Mapping) and body.get("choices"):
-            return key, Reply("200", body, request_id)
-        if status and error is not None:
-            return key, Reply(str(error[0]), error[1], request_id)
-        if status and not line.get("error"):
-            return key, Reply("200", body, request_id)
-    elif body:
+    choices = isinstance(body, Mapping) and body.get("choices")
+    if status < 300 and not error and (choices or (status and not line.get("error"))):
+        return key, Reply("200", body, request_id)
+    if status >= 300 and body:
         return key, Reply(str(status), body, request_id)
+    if status and error:
+        return key, Reply(str(error[0]), error[1], request_id)
     said = error[1] if error else {"error": line.get("error") or body or "no reply and no error"}
-    if status < 300:
-        below = said.get("error", said)
-        status = _status(below.get("code")) if isinstance(below, Mapping) else 0
+    message, codes, _ = words_of(said, NO_KEY)
+    code = codes.partition(" ")[0]
+    status = status if status >= 300 else _status(code)
     if status:
         return key, Reply(str(status), said, request_id)
-    message, codes, _ = words_of(said, NO_KEY)
-    return key, Reply(codes.partition(" ")[0] or "error", None, request_id, message)
+    return key, Reply(code or "error", None, request_id, message)
 
 
 def error_of(endpoint: Endpoint, reply: Reply) -> SendError | None:
@@ -132,7 +115,8 @@ def error_of(endpoint: Endpoint, reply: Reply) -> SendError | None:
     said = {"error": {"code": reply.status, "message": reply.message}}
     error = of_response(endpoint, key, 500, {}, said, now)
     if reply.status.isdigit() or error.transient:
-        return SendError(words_of(said, key)[0], reply.status, transient=True)
+        message = f"{endpoint.shown_url}, {reply.status}: {words_of(said, key)[0]}"
+        return SendError(message, reply.status, transient=True)
     return error
 
 

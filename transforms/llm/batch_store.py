@@ -1,9 +1,11 @@
 """Keep the requests of a run that a provider answers as batches, in a SQLite file on disk.
 
-A request is `new` once a step has asked for it, `sent` once it is in a batch, then `answered`, or
-`again` until a step asks for it once more. The file survives a killed process: a batch is noted
-before it is submitted, and its requests are `sent` from then on. The file is beside the cache and
-serves all runs that use that cache. A run sees only its own rows.
+    ask ─→ new ─ plan ─→ sent ─ put ─→ answered
+            ↑ ← take_back ┘ └── put ─→ again ─ ask ─→ new
+
+A batch is noted before it is submitted, and its requests are `sent` from then on: the file survives
+a killed process. It is beside the cache and serves all runs that use that cache. A run sees only
+its own rows.
 """
 
 import json
@@ -24,7 +26,6 @@ from ufo.transforms.llm.store import packed, unpacked
 ASKING: Final = -1
 STORED: Final = 1.0
 _WAIT_SECONDS: Final = 60.0
-_AT_ONCE: Final = 10_000  # rows that are deleted, so that the log of the file stays small
 _VERSION: Final = 1  # of the tables; earlier versions of ufo wrote 0 and the same tables
 _PUT_RIGHT: Final = "Put that right, and run the same command again"
 _MOVE: Final = (
@@ -55,10 +56,8 @@ COMMIT;
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A reply to a request in a batch: the HTTP `status` of its line and the JSON of its body.
-
-    Without such a reply, `message` has the provider's error message and `status` its code.
-    """
+    """A reply to a request in a batch: the HTTP `status` of its line and the JSON of its body, or
+    without these, the provider's error `message` with its code as `status`."""
 
     status: str
     payload: Any
@@ -68,11 +67,10 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """A batch of requests for one model of one endpoint.
+    """A batch of requests for one model of one endpoint; `name` is our name of it.
 
-    `name` is our name, and `id` the provider's once the batch is known to be accepted. `done`
-    counts the requests that the provider has processed. It is ASKING from the time `submitted`
-    until the batch is accepted, and `id` is that of its file. `ended` is 0, then when the batch was
+    While its creation is asked for, `id` is that of its file, and `done` is ASKING. Then `id` is
+    the provider's, and `done` counts the requests that are processed. `ended` is when the batch was
     first seen to have ended, and STORED once all its replies are stored.
     """
 
@@ -148,14 +146,13 @@ class BatchStore:
         """Return the reply to a request and its row of the table `usage`. Without a reply, note the
         request, with `usage` as the row that it is charged to."""
         found = self._all("SELECT state, usage, reply FROM requests WHERE run = ? AND key = ?", key)
-        state, row, reply = found[0] if found else ("again", json.dumps(asdict(usage)), None)
+        state, row, reply = found[0] if found else ("again", _json(usage), None)
         if state == "again":
             self._all(
                 "INSERT INTO requests (run, key, place, state, tries, body, usage) "
                 "VALUES (?, ?, ?, 'new', 0, ?, ?) "
-                "ON CONFLICT DO UPDATE SET state = 'new', body = excluded.body "
-                "WHERE state = 'again'",
-                *(key, _place(endpoint), packed(body), row),
+                "ON CONFLICT DO UPDATE SET state = 'new', body = excluded.body",
+                *(key, _json(endpoint), packed(body), row),
             )
         with self._explained():
             return reply and Reply(**_whole(reply)), Usage(**json.loads(row))
@@ -173,9 +170,9 @@ class BatchStore:
     def claim(self, owner: str, keys: Collection[str]) -> tuple[list[list[str]], bool]:
         """Claim judgements for a response, so that no other response asks for them.
 
-        Returns the keys that it has to ask for, in groups, and whether other responses ask for some
-        of the rest. The groups are the same in every pass. The first has the keys that this
-        response claimed. Each further one is a key that another response claimed without success.
+        Returns the keys that it has to ask for, and whether other responses ask for the rest. The
+        keys are in the same groups in every pass: those that this response claimed, and each one by
+        itself that another response claimed without success.
         """
         with self.together():
             for key in keys:
@@ -196,9 +193,7 @@ class BatchStore:
 
     def begin_pass(self, claims: bool = True) -> None:
         """Delete the requests that are in no batch: the pass asks again for those it still needs.
-
-        Without `claims`, all open claims are settled.
-        """
+        Without `claims`, all open claims are settled."""
         self._all("DELETE FROM requests WHERE run = ? AND state = 'new' AND tries = 0")
         self._all("UPDATE requests SET state = 'again' WHERE run = ? AND state = 'new'")
         if not claims:
@@ -217,14 +212,14 @@ class BatchStore:
             "ORDER BY rowid LIMIT ?"
         )
         with self._explained():
-            for key, body in self._db.execute(query, (self._run, _place(endpoint), most)):
+            for key, body in self._db.execute(query, (self._run, _json(endpoint), most)):
                 yield key, _whole(body)
 
     def plan(self, endpoint: Endpoint, round_: int, usd: Mapping[str, float]) -> Batch:
         """Note a batch of the requests with these keys, before it is submitted. `usd` has the most
         that each may cost in US dollars."""
         batch = Batch(uuid4().hex, endpoint, round_, len(usd), time.time())
-        values = (batch.name, _place(endpoint), round_, len(usd), batch.submitted)
+        values = (batch.name, _json(endpoint), round_, len(usd), batch.submitted)
         sent = "UPDATE requests SET state = 'sent', batch = ?, usd = ? WHERE run = ? AND key = ?"
         with self._explained():
             self._db.execute("PRAGMA synchronous = FULL")  # what is paid for outlives a power cut
@@ -252,18 +247,15 @@ class BatchStore:
         with self._explained():
             return [Batch(name, _endpoint(place), *rest) for name, place, *rest in self._all(query)]
 
-    def counts(self, round_: int) -> tuple[int, int]:
-        """Return how many requests of a round are submitted, and how many are done."""
+    def last_round(self) -> tuple[int, int, int]:
+        """Return the number of the last round, 0 before the first, and how many of its requests are
+        submitted and done."""
         query = (
-            "SELECT coalesce(sum(requests), 0), coalesce(sum(max(done, 0)), 0) FROM batches "
-            "WHERE run = ? AND round = ?"
+            "SELECT round, sum(requests), sum(max(done, 0)) FROM batches WHERE run = ? "
+            "GROUP BY round ORDER BY round DESC LIMIT 1"
         )
-        total, done = self._all(query, round_)[0]
-        return total, done
-
-    def last_round(self) -> int:
-        """Return the number of the last round, 0 before the first."""
-        return int(self._all("SELECT coalesce(max(round), 0) FROM batches WHERE run = ?")[0][0])
+        found: list[tuple[int, int, int]] = self._all(query)
+        return found[0] if found else (0, 0, 0)
 
     def reserved(self) -> float:
         """Return what the requests under way may cost, in US dollars."""
@@ -285,7 +277,7 @@ class BatchStore:
         self._all(
             "UPDATE requests SET state = ?3, reply = ?4, usage = ?5, tries = tries + 1, "
             "body = NULL WHERE run = ?1 AND key = ?2",
-            *(key, state, kept, json.dumps(asdict(usage))),
+            *(key, state, kept, _json(usage)),
         )
 
     def take_back(self, batch: Batch) -> None:
@@ -297,9 +289,7 @@ class BatchStore:
     def forget(self) -> None:
         """Delete everything of the run, once it is finished."""
         for table in ("requests", "batches", "claims"):
-            some = f"SELECT rowid FROM {table} WHERE run = ? LIMIT {_AT_ONCE}"  # noqa: S608
-            while self._all(f"DELETE FROM {table} WHERE rowid IN ({some}) RETURNING 1"):  # noqa: S608
-                pass
+            self._all(f"DELETE FROM {table} WHERE run = ?")  # noqa: S608
 
     def held(self) -> dict[str, int]:
         """Return how many requests of all runs are under way and answered, and the file's bytes."""
@@ -308,8 +298,8 @@ class BatchStore:
             "(SELECT page_count * page_size FROM pragma_page_count, pragma_page_size) FROM requests"
         )
         with self._explained():
-            found = self._db.execute(query).fetchone()
-        return dict(zip(("batch_requests", "batch_replies", "batch_bytes"), found, strict=True))
+            sent, answered, size = self._db.execute(query).fetchone()
+        return {"batch_requests": sent, "batch_replies": answered, "batch_bytes": size}
 
 
 def _whole(data: bytes) -> Any:
@@ -319,8 +309,8 @@ def _whole(data: bytes) -> Any:
     return value
 
 
-def _place(endpoint: Endpoint) -> str:
-    return json.dumps(asdict(endpoint), sort_keys=True)
+def _json(value: Endpoint | Usage) -> str:
+    return json.dumps(asdict(value), sort_keys=True)
 
 
 def _endpoint(place: str) -> Endpoint:

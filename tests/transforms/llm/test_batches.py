@@ -21,8 +21,6 @@ from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.errors import SendError
 from ufo.transforms.llm.usage import usage_row
 
-LONG_AGO = 0.0
-
 
 def body(number: int, **more: Any) -> dict[str, Any]:
     messages = [{"role": "user", "content": f"Who? {number}"}]
@@ -81,22 +79,18 @@ def test_replies_are_those_to_the_requests(submit: Submitting, llm_server: LlmSe
 
 def test_a_batch_is_found_by_its_name(submit: Submitting, llm_server: LlmServer) -> None:
     api = submit.api
-    assert api.find("a", None, LONG_AGO) is None
+    assert api.find("a", "file-0") is None
     llm_server.batches.loses = 1
     error = submit.error(body(0), name="lost")
     assert error.transient
     assert "broke" in error.message
     for number in range(120):  # more than a page of the list
         submit(body(number + 1), name=f"n{number}")
-    found = api.find("lost", None, LONG_AGO)
+    found = api.find("lost", "file-0")
     assert found == "batch_" + "0" * 32
     assert [*dict(filter(None, api.replies(api.state(found).files)))] == ["lost0"]
-    assert api.find("other", None, LONG_AGO) is None
+    assert api.find("other", "file-0") is None
     assert llm_server.batches.repeated() == []
-    # What is listed is older than the batch that is looked for: the next pages are not asked for.
-    sent = len(llm_server.requests)
-    assert api.find("other", None, 1e12) is None
-    assert len(llm_server.requests) == sent + 1
 
 
 @pytest.mark.parametrize("status", ["expired", "cancelled"])
@@ -170,8 +164,7 @@ def test_a_run_sees_nothing_of_another_run_in_the_file(stores: list[BatchStore])
     assert [key for key, _ in two.bodies(HERE, 9)] == ["r-1-a-0"]
     assert two.under_way() == []
     assert two.sent(batch) == {}
-    assert two.counts(1) == (0, 0)
-    assert two.last_round() == 0
+    assert two.last_round() == (0, 0, 0)
     assert two.reserved() == 0.0
 
 
@@ -205,18 +198,19 @@ def test_requests_of_an_endpoint_are_in_a_batch_of_their_own(stores: list[BatchS
 
 def test_what_is_under_way_is_counted_by_round(stores: list[BatchStore]) -> None:
     store, _ = stores
-    first, second = sent(store, "r-1-a-0", "r-2-a-0"), sent(store, "r-3-a-0", round_=2)
+    first = store.note(sent(store, "r-1-a-0", "r-2-a-0"), id="b1", done=1)
+    assert store.last_round() == (1, 2, 1)
+    second = sent(store, "r-3-a-0", round_=2)
     assert store.under_way() == [first, second]
-    first = store.note(first, id="b1", done=1)
-    assert store.counts(1) == (2, 1)
-    assert store.counts(2) == (1, 0)
-    assert store.last_round() == 2
-    store.note(second, id="b2", done=ASKING)
-    assert store.counts(2) == (1, 0)
+    assert store.last_round() == (2, 1, 0)
+    second = store.note(second, id="b2", done=ASKING)
+    assert store.last_round() == (2, 1, 0)
+    sent(store, "r-4-a-0", round_=2)
+    assert store.last_round() == (2, 2, 0)
     store.note(first, ended=2e9, done=2)
-    assert len(store.under_way()) == 2
+    assert len(store.under_way()) == 3
     store.note(first, ended=STORED, done=2)
-    assert [batch.name for batch in store.under_way()] == [second.name]
+    assert store.under_way()[0] == second
 
 
 def test_only_what_is_sent_and_not_answered_is_reserved(stores: list[BatchStore]) -> None:
