@@ -359,8 +359,8 @@ class Exchange:
             return False
         odd = damaged or len(keys) > batch.requests or waiting.keys() - keys
         if odd and not state.message:
-            lines = f"{len(keys):,} requests and {damaged:,} damaged lines"
-            self._say(f"batch {batch.id} of {batch.requests:,} requests has replies to {lines}")
+            found = f"{len(keys):,} requests and {damaged:,} damaged lines"
+            self._say(f"batch {batch.id} of {batch.requests:,} requests has replies to {found}")
         said = state.message or f"the batch ended without a reply to this request ({state.word})"
         for key in waiting.keys() - errors.keys():
             reply = Reply(state.code, None, f"{batch.id}/{key}", said)

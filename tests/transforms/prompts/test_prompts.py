@@ -14,7 +14,9 @@ def test_every_shipped_prompt_names_its_task_and_its_fixed_prefix_has_no_data_in
     for name, text in load_prompts().texts.items():
         assert text.strip(), name
         if name.endswith("_system"):
-            assert re.fullmatch("Task: [a-z_]+", text.splitlines()[0]), name
+            # A grounding model was trained with the words of its own template.
+            own = name == "granite_guardian_system"
+            assert own or re.fullmatch("Task: [a-z_]+", text.splitlines()[0]), name
             # What stands there depends on the options of a run alone.
             assert set(re.findall(r"\{([a-z_]+)\}", text)) <= {"verdicts", "fields", "example"}
 
