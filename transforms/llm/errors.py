@@ -309,10 +309,10 @@ def _error_in(fields: Any) -> Any:
         return None
     error, base = fields.get("error"), fields.get("base_resp")
     if isinstance(error, dict):
-        error = any(error.values()) and error
+        error = any(error.values()) and str(error.get("code")) != "0" and error
     if error:
         return {"error": error}
-    failed = isinstance(base, dict) and base.get("status_code")
+    failed = isinstance(base, dict) and str(base.get("status_code") or 0) != "0"
     named = fields.get("object") == "error" or fields.get("success") is False
     return fields if failed or named else None
 
