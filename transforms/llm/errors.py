@@ -167,7 +167,7 @@ def of_response(
         if seconds is None:
             seconds = asked_in_words(f"{words} {_json(payload)}"[:_READ], now)
         if seconds is None and status == 429:
-            seconds = used_up(headers, now)
+            seconds = used_up(headers, now, refused=True)
         common["per_minute"] = per_minute(words, headers, now)
         return SendError(answered, transient=True, retry_after=seconds, **common)
     reason = FILTERED if kind == FILTERED else TRANSPORT
