@@ -51,5 +51,13 @@ STATEMENTS: Mapping[str, tuple[tuple[str, str], Callable[[str, int], Any]]] = {
         ("POST", "/api/show"),
         lambda _, context: {"model_info": {"llama.context_length": context, "llama.rope": 128}},
     ),
+    "tabbyapi": (
+        ("GET", "/v1/model"),
+        lambda model, context: {"id": model, "parameters": {"max_seq_len": context, "rope": 1.0}},
+    ),
+    "koboldcpp": (
+        ("GET", "/api/extra/true_max_context_length"),
+        lambda _, context: {"value": context},
+    ),
     "tgi": (("GET", "/info"), lambda _, context: {"max_total_tokens": context, "model_id": "x"}),
 }

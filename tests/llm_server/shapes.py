@@ -6,6 +6,7 @@ A shape takes the arguments, and returns the text in their place. Probes are lef
 """
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -66,7 +67,52 @@ def _parallel(arguments: Arguments) -> str:
     return json.dumps({"tool_uses": uses})
 
 
+def _named(change: Callable[[str], str]) -> Shape:
+    """A change of the name of every member, at any depth."""
+
+    def changed(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {change(name): changed(below) for name, below in value.items()}
+        return [changed(below) for below in value] if isinstance(value, list) else value
+
+    return lambda arguments: json.dumps(changed(arguments), ensure_ascii=False)
+
+
+def _renamed(**names: str) -> Shape:
+    return _named(lambda name: names.get(name, name))
+
+
+def _fact(change: Callable[[str], str]) -> Shape:
+    """A change of the names of facts: f1, f2, …"""
+    return _named(lambda name: change(name[1:]) if re.fullmatch(r"f\d+", name) else name)
+
+
+def _identified(name: str, number: Callable[[str], Any]) -> Shape:
+    """The facts in a list, each with its own number."""
+
+    def shape(arguments: Arguments) -> str:
+        facts = {key: value for key, value in arguments.items() if re.fullmatch(r"f\d+", key)}
+        listed = [{name: number(key[1:]), **value} for key, value in facts.items()]
+        return json.dumps({"facts": listed} if facts else arguments, ensure_ascii=False)
+
+    return shape
+
+
 SHAPES: Mapping[str, Shape] = {
+    "facts in a list": _identified("fact", int),
+    "facts in a list by name": _identified("id", "f{}".format),
+    "facts by words": _fact("fact_{}".format),
+    "facts by numbers": _fact(str),
+    "names in capitals": _named(str.upper),
+    "claims as statements": _renamed(claim="statement", query="question"),
+    "facts as claims": lambda arguments: json.dumps(
+        {"claims" if name == "facts" else name: value for name, value in arguments.items()}
+    ),
+    "sentences by id": _renamed(sentence="sentence_id"),
+    "verdicts before a reason": _verdicts("T - it is said so.", "False. It differs.", "N: silent"),
+    "verdicts in brackets": _verdicts("T (True)", "F (False)", "N (Not clear)"),
+    "verdicts in lists": _verdicts(["T"], ["F"], ["N"]),
+    "verdicts in objects": _verdicts({"label": "T"}, {"label": "F"}, {"label": "N"}),
     "numbers as text": _numbers(str),
     "numbers as floats": _numbers(float),
     "numbers with a letter": _numbers("p{}".format),

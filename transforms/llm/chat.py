@@ -33,6 +33,7 @@ from ufo.transforms.thoughts import NAMES, without_thoughts
 _THOUGHTS = 8192  # tokens added to the limit for a model's reasoning
 _THOUGHT_SHOWN = 200  # characters of thoughts in a table
 _MOST_TOKENS = 2**40
+_ARGUMENTS = ("arguments", "parameters", "input")  # of a call, in the words of several APIs
 _MOST_PARTS = 10_000  # choices and calls in one stream
 
 _TAGS = (
@@ -277,6 +278,9 @@ def _choice(item: Any, function: str | None) -> tuple[Choice, bool]:
 def _text(content: Any) -> str:
     if isinstance(content, str):
         return content
+    if isinstance(content, Mapping):  # a part, or what JSON in a text would say
+        said = content.get("text") if "text" in content else json.dumps(content)
+        return _text(said)
     if isinstance(content, list):  # parts, as some servers give them
         parts = [
             part.get("text")
@@ -292,18 +296,17 @@ def _arguments(message: Mapping[str, Any], name: str) -> str | None:
 
     Several calls are several JSON objects, one after another.
     """
-    calls = message.get("tool_calls")
-    called = [
-        call["function"]
-        for call in (calls if isinstance(calls, list) else ())
-        if isinstance(call, Mapping) and isinstance(call.get("function"), Mapping)
-    ]
-    if isinstance(message.get("function_call"), Mapping):  # the API before tools
-        called.append(message["function_call"])
+    places = message.get("tool_calls"), message.get("function_call"), message.get("content")
+    called: list[Mapping[str, Any]] = []
+    for place in places:
+        for call in place if isinstance(place, list) else [place]:
+            function = call.get("function", call) if isinstance(call, Mapping) else None
+            if isinstance(function, Mapping) and any(map(function.get, _ARGUMENTS)):
+                called.append(function)
     if not called:
         return None
     named = [call for call in called if call.get("name") == name]
-    arguments = [call.get("arguments") for call in named or called]
+    arguments = [next(filter(None, map(call.get, _ARGUMENTS))) for call in named or called]
     # Some servers return an object.
     return "\n".join(
         given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)

@@ -167,7 +167,7 @@ def of_response(
         if seconds is None:
             seconds = asked_in_words(f"{words} {_json(payload)}"[:_READ], now)
         if seconds is None and status == 429:
-            seconds = used_up(headers, now)
+            seconds = used_up(headers, now, refused=True)
         common["per_minute"] = per_minute(words, headers, now)
         return SendError(answered, transient=True, retry_after=seconds, **common)
     reason = FILTERED if kind == FILTERED else TRANSPORT
@@ -309,10 +309,10 @@ def _error_in(fields: Any) -> Any:
         return None
     error, base = fields.get("error"), fields.get("base_resp")
     if isinstance(error, dict):
-        error = any(error.values()) and error
+        error = any(error.values()) and str(error.get("code")) != "0" and error
     if error:
         return {"error": error}
-    failed = isinstance(base, dict) and base.get("status_code")
+    failed = isinstance(base, dict) and str(base.get("status_code") or 0) != "0"
     named = fields.get("object") == "error" or fields.get("success") is False
     return fields if failed or named else None
 

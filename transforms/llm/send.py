@@ -55,7 +55,7 @@ _HEADROOM: Final = 1.1  # factor of tokens reserved over the highest recent use
 _LOOK_AGAIN: Final = 1.0  # second
 _ON_ITS_WAY: Final = 6.0  # seconds after which the endpoint has counted a request
 _SAME: Final = 5  # requests that fail alike, with no good reply between: the endpoint is to blame
-_SAME_LARGE: Final = 20  # the same for requests that may only be too large
+_SAME_LARGE: Final = 20  # the same where only the size or the text of the requests may be to blame
 _LARGE: Final = 3000  # characters of a prompt that may be too large
 _LOG = logging.getLogger("ufo.llm")
 
@@ -182,19 +182,25 @@ class Failing:
     all: dict[int, Usage] = field(default_factory=dict)
     alike: dict[str, dict[int, Usage]] = field(default_factory=dict)
     larger: dict[str, dict[int, Usage]] = field(default_factory=dict)
+    # By the words of a refusal, the number of the last request that was sent before it came.
+    since: dict[str, int] = field(default_factory=dict)
+    of_texts: set[str] = field(default_factory=set)  # words that later requests did not get
 
     def good(self, sent: Sent) -> None:
         """Learn of a good reply."""
         self.answered = self.answered or sent.row is None or sent.row.step != PROBE
         self.largest = max(self.largest, sent.size)
+        self.of_texts |= {words for words, last in self.since.items() if sent.number > last}
         for failed in (self.all, self.alike, self.larger):
             failed.clear()
 
-    def bad(self, sent: Sent, error: SendError, last: bool) -> int:
+    def bad(self, sent: Sent, error: SendError, last: bool, newest: int) -> int:
         """Learn of an error; return how many requests got it where all would get it, else 0.
 
-        `last` says that no other request is in progress. A refusal in unknown words may be about
-        the size of the request. It is not where a shorter one of the same response got it too.
+        `last` says that no other request is in progress, and `newest` is the number of the request
+        sent last. A refusal in unknown words may be about the size of the request. It is not where
+        a shorter one of the same response got it too. Words that some requests got and later ones
+        did not, as of a content filter, have to come more often.
         """
         row = sent.row
         if row is None or row.step == PROBE:
@@ -203,6 +209,7 @@ class Failing:
             self.all[id(row)] = row
         if not error.sameness:
             return 0
+        self.since.setdefault(error.sameness, newest)
         alike = self.alike.setdefault(error.sameness, {})
         larger = self.larger.setdefault(error.sameness, {})
         own = row.response_id, row.step
@@ -210,7 +217,8 @@ class Failing:
         (alike if sent.size <= self.largest or halved else larger)[id(row)] = row
         few = last and not self.answered and len(alike) > 1
         same = len(alike) + len(larger)
-        return same if few or len(alike) >= _SAME or same >= _SAME_LARGE else 0
+        many = len(alike) >= _SAME and error.sameness not in self.of_texts
+        return same if few or many or same >= _SAME_LARGE else 0
 
 
 @dataclass(eq=False)
@@ -330,10 +338,10 @@ class Limiter:
             self._heard()
         elif error.status == "connection" and error.transient:
             error = self._gone(error)
-        if same := self._failing.bad(sent, error, self._asked <= 1):
+        if same := self._failing.bad(sent, error, self._asked <= 1, self._number):
             message = (
-                f"{error.message}. {same} requests in a row were refused so; mend what it names, "
-                "and run the same command again"
+                f"{error.message.rstrip('.')}. {same} requests in a row were refused so; mend what "
+                "it names, and run the same command again"
             )
             error = _final(error, message)
         if error.final:

@@ -132,11 +132,14 @@ _NAMES: Final = (
     "n_ctx",  # llama.cpp
     "num_ctx",  # Ollama
     "max_model_len",  # vLLM, SGLang
+    "max_seq_len",  # TabbyAPI
+    "ctx_len",  # Jan
     "context_length",  # OpenRouter, Together, Ollama
     "context_window",  # Groq
     "max_total_tokens",  # TGI
     "max_context_length",  # Mistral, LM Studio
 )
+_KOBOLDCPP: Final = "/api/extra/true_max_context_length"
 _SIZES: Final = range(128, 2**31)
 _SET: Final = re.compile(r"^(num_ctx)\s+(\d+)", re.MULTILINE)  # in Ollama's text of parameters
 
@@ -145,13 +148,13 @@ async def stated_context(look: Look, url: str, model: str, own: bool) -> int | N
     """Return the size of a model's context that a server states, None where it does not.
 
     The list of models is asked for (`/v1/models`). A server of the user's `own` is also asked as
-    llama.cpp (`/props`), LM Studio (`/api/v0/models`), Ollama (`/api/ps`, `/api/show`) and TGI
-    (`/info`).
+    llama.cpp (`/props`), LM Studio (`/api/v0/models`), Ollama (`/api/ps`, `/api/show`), TGI
+    (`/info`), TabbyAPI (`/v1/model`) and KoboldCpp.
     """
     root = url.partition("?")[0].rstrip("/").removesuffix("/v1")
     places: list[tuple[str, Mapping[str, Any] | None]] = [("/models", None)]
     if own:
-        paths = ("/props", "/api/v0/models", "/api/ps", "/info")
+        paths = ("/props", "/api/v0/models", "/api/ps", "/info", "/v1/model", _KOBOLDCPP)
         places += [(root + path, None) for path in paths]
         places.insert(4, (f"{root}/api/show", {"model": model}))
     for path, body in places:
@@ -163,6 +166,8 @@ async def stated_context(look: Look, url: str, model: str, own: bool) -> int | N
 def size_in(payload: Any, model: str) -> int | None:
     """Return the size of a model's context in a server's description of its models or of itself."""
     if isinstance(payload, Mapping):
+        if [*payload] == ["value"]:  # KoboldCpp
+            payload = {_NAMES[0]: payload["value"]}
         listed = payload.get("data", payload.get("models"))
         payload = _entry(listed, model) if isinstance(listed, list) else payload
     sizes = dict(reversed([*_numbers(payload)]))

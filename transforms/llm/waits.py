@@ -4,7 +4,6 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from math import inf
 from typing import Final
 
 _MOMENT: Final = 1e9  # a number of seconds above this is a time since the epoch, not a wait
@@ -13,14 +12,20 @@ _UNIT = (
     r"(?:ms|milliseconds?|s(?:ec(?:ond)?s?)?|m(?:in(?:ute)?s?)?|h(?:ou)?r?s?|d(?:ays?)?)(?![a-z])"
 )
 _PARTS = re.compile(rf"(\d+(?:\.\d+)?)\s*({_UNIT}|(?![a-z]))[\s,]*(?:and\s+)?", re.IGNORECASE)
-_AGAIN = r"(?:re-?try\w*|try(?:ing)? again|wait|reset\w*|replenish\w*|regain\w*|available|until)"
+_AGAIN = (
+    r"(?:re-?try\w*|try(?:ing)? again|wait|reset\w*|replenish\w*|regain\w*|available|until"
+    r"|cool-?down|next request|allowed)"
+)
 _DURATION = re.compile(
     rf"{_AGAIN}\b[^\d.;{{}}]{{0,40}}?((?:\d+(?:\.\d+)?\s*{_UNIT}[\s,]*(?:and\s+)?)+)", re.IGNORECASE
 )
 _FIELD = re.compile(  # `"retry_after_ms": 500`, `"retryDelay": "31.5s"`
-    r"retry[_-]?(?:after|delay|in)(_?ms|_?milliseconds)?\w*\"?\s*[:=]\s*\"?(\d+(?:\.\d+)?s?)\b",
+    r"retry[_-]?(?:after|delay|in)(_?ms|_?milliseconds)?\w*\"?\s*[:=]\s*(?:\{\"seconds\":\s*)?"
+    r"\"?(\d+(?:\.\d+)?s?)\b",
     re.IGNORECASE,
 )
+_CHINESE = re.compile(r"(\d+)\s*秒钟?[之以]?[后後]")
+_LIMIT = re.compile(r"\b(?:r|remaining)=0\b.*?\b(?:t|reset)=(\d+)", re.IGNORECASE)
 _CLOCK = re.compile(rf"{_AGAIN}\b[^\d.;{{}}]{{0,40}}?(\d+):(\d\d):(\d\d)\b", re.IGNORECASE)
 _DATE = re.compile(
     rf"{_AGAIN}\b[^\d{{}}]{{0,40}}?(\d{{4}}-\d\d-\d\d)(?:T|\s(?:at\s)?)(\d\d:\d\d(?::\d\d)?)"
@@ -35,15 +40,14 @@ _A_MINUTE = re.compile(
 
 
 def retry_after(headers: Mapping[str, str], now: float) -> float | None:
-    """Return the seconds to wait by `retry-after` (RFC 9110, 10.2.3) or `retry-after-ms`."""
-    for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
-        value = headers.get(name, "").strip()
-        try:
-            seconds = float(value) / unit
-        except ValueError:
-            continue
-        if 0 <= seconds < inf:
-            return seconds
+    """Return the seconds to wait by `retry-after` (RFC 9110, 10.2.3) or a header like it, such as
+    `x-ms-retry-after-ms`; also where it holds a duration or a time in place of seconds."""
+    for ending, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
+        for value in (headers[name].strip() for name in headers if name.endswith(ending)):
+            if seconds := _seconds(value, now):
+                return seconds / unit
+            if value.strip("0.") == "" != value:
+                return 0.0
     try:
         return max(parsedate_to_datetime(headers.get("retry-after", "")).timestamp() - now, 0.0)
     except (ValueError, TypeError, OverflowError):
@@ -62,21 +66,25 @@ def asked_in_words(text: str, now: float) -> float | None:
         return hours * 3600.0 + minutes * 60.0 + seconds
     if match := _FIELD.search(text):
         return _seconds(match[2], now) / (1000.0 if match[1] else 1.0)
-    match = _DURATION.search(text)
+    match = _DURATION.search(text) or _CHINESE.search(text)
     return _seconds(match[1], now) if match else None
 
 
-def used_up(headers: Mapping[str, str], now: float) -> float | None:
+def used_up(headers: Mapping[str, str], now: float, refused: bool = False) -> float | None:
     """Return the seconds until a used-up rate limit is reset, by headers such as
-    `x-ratelimit-reset-requests`. A limit is used up if its header with `remaining` in place of
-    `reset` is 0; None without one."""
+    `x-ratelimit-reset-requests` or `ratelimit`. A limit is used up if its header with `remaining`
+    in place of `reset` is 0, or if there is none and the request was `refused`; None without one.
+    """
+    remains = "0" if refused else ""
     waits = [
         _seconds(value, now)
         for name, value in headers.items()
         if "reset" in name
         and "ratelimit" in name.replace("-limit", "limit")
-        and headers.get(name.replace("reset", "remaining"), "").strip() == "0"
+        and headers.get(name.replace("reset", "remaining"), remains).strip() == "0"
     ]
+    if match := _LIMIT.search(headers.get("ratelimit", "")):
+        waits.append(float(match[1]))
     return max(waits, default=0.0) or None
 
 

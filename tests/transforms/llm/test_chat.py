@@ -208,6 +208,35 @@ def test_no_reply_breaks_the_reader(
     assert min(tokens or 0 for tokens in answer.tokens) >= 0
 
 
+CALLED = {"name": "report", "arguments": '{"a": 1}'}
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"tool_calls": {"type": "function", "function": CALLED}},
+        {"tool_calls": [CALLED]},
+        {"tool_calls": [{"function": {"name": "report", "parameters": {"a": 1}}}]},
+        {"content": [{"type": "tool_use", "name": "report", "input": {"a": 1}}]},
+        {"function_call": {"arguments": {"a": 1}}},
+    ],
+    ids=["a call alone", "no function", "parameters", "a part", "a function call"],
+)
+def test_a_call_may_have_the_shape_of_another_api(message: Any) -> None:
+    (choice,) = chat.answer({"choices": [{"message": message}]}, "report").choices
+    assert choice.arguments == '{"a": 1}'
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [({"type": "text", "text": "So."}, "So."), ({"a": [1]}, '{"a": [1]}')],
+    ids=["a part", "JSON"],
+)
+def test_an_object_in_place_of_a_text_is_what_it_says(content: Any, text: str) -> None:
+    (choice,) = chat.answer({"choices": [{"message": {"content": content}}]}, None).choices
+    assert choice.text == text
+
+
 @pytest.mark.parametrize(("usage", "expected"), TABLES["tokens"].values(), ids=TABLES["tokens"])
 def test_thoughts_in_the_total_are_counted(usage: dict[str, int], expected: list[int]) -> None:
     assert [*chat.tokens({"usage": usage})] == expected

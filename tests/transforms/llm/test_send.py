@@ -720,6 +720,18 @@ def test_the_same_refusal_of_five_requests_ends_the_run(status: int) -> None:
     assert "run the same command again" in run.final[0]
 
 
+def test_words_that_only_some_texts_get_end_no_run_until_there_are_many() -> None:
+    filtered = [said(ODD, 403) for _ in range(8)]
+    assert not Run([None, *filtered[:2], None, *filtered, None, *filtered, None]).final
+    stopped = Run([None, *filtered[:2], None, *(said(ODD, 403) for _ in range(40))])
+    assert stopped.sent == 4 + 20
+
+
+def test_replies_to_requests_sent_before_a_refusal_say_nothing_about_its_words() -> None:
+    answers = [None, said(ODD), *[None] * 3, *(said(ODD) for _ in range(40))]
+    assert Run(answers, concurrency=5).sent < 5 + 15
+
+
 def test_of_many_requests_in_flight_no_new_one_is_sent() -> None:
     run = Run([None] * 64 + [said(ODD) for _ in range(400)], concurrency=64)
     assert run.sent <= 64 + 2 * 64

@@ -208,7 +208,7 @@ def test_each_server_is_asked_in_its_own_way(server: str) -> None:
 
 def test_only_a_server_of_ones_own_is_asked_for_more_than_its_models() -> None:
     assert asked({}, own=False) == (None, ["/models"])
-    assert len(asked({})[1]) == 6
+    assert len(asked({})[1]) == 8
     assert asked({"/models": {"data": [{"id": "m", "max_model_len": 512}]}}) == (512, ["/models"])
 
 

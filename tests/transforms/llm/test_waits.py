@@ -21,6 +21,27 @@ def test_the_wait_that_is_asked_for(headers: dict[str, str], seconds: float | No
 
 
 @pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"retry-after": "1m30s"}, 90.0),
+        ({"retry-after": "1700000042"}, 42.0),
+        ({"x-retry-after": "12"}, 12.0),
+        ({"x-ms-retry-after-ms": "12000", "retry-after": "13"}, 12.0),
+    ],
+)
+def test_a_wait_in_another_form(headers: dict[str, str], seconds: float) -> None:
+    assert waits.retry_after(headers, now=1_700_000_000.0) == seconds
+
+
+def test_after_a_refusal_the_reset_of_a_limit_is_enough() -> None:
+    headers = {"x-ratelimit-reset-requests": "1m30s"}
+    assert waits.used_up(headers, 0.0) is None
+    assert waits.used_up(headers, 0.0, refused=True) == 90.0
+    left = {**headers, "x-ratelimit-remaining-requests": "1"}
+    assert waits.used_up(left, 0.0, refused=True) is None
+
+
+@pytest.mark.parametrize(
     ("reset", "seconds"),
     [
         *(("20ms", 0.02), ("1s", 1.0), ("6m0s", 360.0), ("1h2m3.5s", 3723.5), ("2d", 172_800.0)),
@@ -78,6 +99,10 @@ def test_without_headers_no_limit_is_waited_for() -> None:
         ("Your limit will reset at 1970-01-01 00:05:00", 200.0),
         ("available again after 1970-01-01T00:02:00Z", 20.0),
         ("until 1970-01-01T02:00:00+02:00", 0.0),
+        ("Cooldown: 45 seconds remaining", 45.0),
+        ("Next request allowed in 45 s", 45.0),
+        ("请求过于频繁，请在30秒后重试", 30.0),
+        ('{"retryDelay": {"seconds": 12}}', 12.0),
         ("Please retry your request. Limit 60, 3 used", None),
         ("Please try again later (request 17)", None),
         ("500 tokens", None),
@@ -128,6 +153,9 @@ def test_the_rate_that_headers_name(remaining: str, reset: str, requests: int | 
         ({"x-ratelimit-remaining": "0", "x-ratelimit-reset": "1700000000000"}, 1699999900.0),
         ({"ratelimit-remaining": "0", "ratelimit-reset": "7"}, 7.0),
         ({"ratelimit-reset": "7"}, None),
+        ({"ratelimit": '"default";r=0;t=42'}, 42.0),
+        ({"ratelimit": "limit=100, remaining=0, reset=42"}, 42.0),
+        ({"ratelimit": "limit=100, remaining=5, reset=42"}, None),
     ],
 )  # fmt: skip
 def test_used_up_limits_by_the_headers_of_others(

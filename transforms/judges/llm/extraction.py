@@ -25,7 +25,15 @@ from ufo.transforms.judges.llm.parsing import (
     objects_of,
     opened,
 )
-from ufo.transforms.llm.request import Choice, Function, closed, listed, one_of, together
+from ufo.transforms.llm.request import (
+    WITHHELD,
+    Choice,
+    Function,
+    closed,
+    listed,
+    one_of,
+    together,
+)
 from ufo.transforms.prompts.data import element, read, wrapped
 from ufo.transforms.sentences import Span
 
@@ -40,6 +48,8 @@ _LONGER: Final = 3  # the length of a reply as a multiple of its sentences' leng
 _LEAST: Final = 20  # tokens of a part: a shorter slice of a sentence has no meaning
 _PER_SENTENCE: Final = 8  # claims at most: far more than a sentence has
 _QUERY_TOKENS: Final = 30  # of a query and its number
+_CLAIM_NAMES: Final = ("claim", "statement", "fact", "text", "content")
+_QUERY_NAMES: Final = ("query", "question")
 _ARGUMENTS: Final = ("claim", "query", "no_claim")
 _CLAIM: Final = {
     "sentence": 1,
@@ -153,17 +163,21 @@ def _parsed(
     A sentence that has claims and is listed under `no_claim` keeps its claims. A query without a
     word of its sentence or claim is dropped.
     """
-    arguments = arguments_of(choice, ("facts", "no_claim"))
+    arguments = arguments_of(choice, ("facts", "claims", "no_claim"))
     claims: dict[int, list[Draft]] = {}
     rejected: dict[int, list[str]] = {}
     malformed: set[int] = set()
     last: int | None = None
-    for fact in objects_of(arguments.get("facts")):
-        at = _index(fact.get("sentence"), items)
+    facts = arguments.get("facts", arguments.get("claims"))
+    if not arguments and not choice.refusal and choice.ending != WITHHELD:  # the list alone
+        facts = opened(choice.arguments or choice.text)
+    for fact in objects_of(facts):
+        number = next((fact[name] for name in fact if name.startswith("sentence")), None)
+        at = _index(number, items)
         if at is None:
             continue
         last, sentence = at, part.sentences[at]
-        claim, query = _text(fact, "claim"), _text(fact, "query")
+        claim, query = _text(fact, *_CLAIM_NAMES), _text(fact, *_QUERY_NAMES)
         if not claim:
             malformed.add(at)
         elif not related(claim, sentence):
@@ -217,7 +231,8 @@ async def write_queries(claims: Sequence[str], asker: Asker, settings: LlmSettin
     def parse(choice: Choice, items: Sequence[int], call: bool) -> Parsed[int, str]:
         queries: dict[int, str] = {}
         for item in objects_of(arguments_of(choice, ("queries",)).get("queries")):
-            place, query = _index(item.get("claim"), range(len(items))), _text(item, "query")
+            number = next((item[name] for name in _CLAIM_NAMES if name in item), None)
+            place, query = _index(number, range(len(items))), _text(item, *_QUERY_NAMES)
             if place is not None and query and related(query, claims[items[place]]):
                 queries.setdefault(items[place], query)
         return Parsed(queries, "it lacked a query with a word of its claim")
@@ -249,5 +264,7 @@ def _index(value: object, known: Sequence[int]) -> int | None:
     return number - 1 if number is not None and number - 1 in known else None
 
 
-def _text(item: Mapping[str, Any], name: str) -> str:
-    return read(item[name]).strip() if isinstance(item.get(name), str) else ""
+def _text(item: Mapping[str, Any], *names: str) -> str:
+    """Return the text of the first of these names that an item has, "" for none."""
+    value = next((item[name] for name in names if name in item), None)
+    return read(value).strip() if isinstance(value, str) else ""

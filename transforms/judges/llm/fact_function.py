@@ -20,7 +20,7 @@ from ufo.schemas import records
 from ufo.schemas.text import storable
 from ufo.transforms.judges.llm.judgements import Finding, Pair
 from ufo.transforms.judges.llm.llm_settings import SHORT, TFN, LlmSettings
-from ufo.transforms.judges.llm.parsing import numbers_of, objects_of, opened, outcome_of
+from ufo.transforms.judges.llm.parsing import numbers_of, objects_of, opened, verdict_of
 from ufo.transforms.llm.request import closed, listed, one_of
 from ufo.transforms.prompts.data import escape, read
 
@@ -185,7 +185,7 @@ class FactFunction:
         value = opened(value)
         if isinstance(value, list):
             value = {CHECKS: value}
-        if self.single and isinstance(value, (str, bool)):
+        if self.single and isinstance(value, (str, bool, int)):
             value = {VERDICT: value}
         if not isinstance(value, dict):
             return
@@ -208,7 +208,7 @@ class FactFunction:
             return "it repeated the example in place of judging the facts"
         labels = self.settings.verdict_labels
         for check in checks:
-            if VERDICT in check and outcome_of(check[VERDICT], labels) is None:
+            if VERDICT in check and verdict_of(check[VERDICT], labels) is None:
                 said = escape(str(check[VERDICT])[:_SHOWN])
                 return f'the verdict "{said}" is none of {", ".join(VERDICTS[labels])}'
         return "it had no check of some facts or passages"
@@ -221,7 +221,7 @@ class FactFunction:
         }
 
     def _finding(self, check: Mapping[str, Any]) -> Finding | None:
-        outcome = outcome_of(check.get(VERDICT), self.settings.verdict_labels)
+        outcome = verdict_of(check.get(VERDICT), self.settings.verdict_labels)
         if outcome is None:
             return None
         texts = self._texts(check)

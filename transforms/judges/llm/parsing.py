@@ -7,20 +7,31 @@ twice with differences counts as missing. No function here raises.
 import json
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from importlib import resources
 from itertools import chain
 from typing import Any, Final
 
-from ufo.schemas.records import FILTERED, NOANS, REFUSED, TRUNCATED, UNPARSABLE
-from ufo.transforms.judges.llm.llm_settings import TF
+from ufo.schemas.records import (
+    FILTERED,
+    NOANS,
+    REFUSED,
+    REFUTED,
+    SUPPORTED,
+    TRUNCATED,
+    UNPARSABLE,
+)
+from ufo.transforms.judges.llm.llm_settings import TF, TFN
 from ufo.transforms.llm.request import BROKEN_OFF, WITHHELD, Choice
 
 _MAX_FALSE_STARTS: Final = 1000
 _MAX_DEPTH: Final = 100  # levels of brackets; a valid reply has six
 _WRAPPERS: Final = 6  # levels of objects, lists and texts around the arguments
 _BEGINNING: Final = re.compile(r"\s*(?:```\w*\s*)?[{\[]")
+# A number of a fact or question in the place of its name: "1", "F1", "fact_1", "<f1>".
+_NUMBERED_NAME: Final = re.compile(r"\W*(?:[fq][a-z]*[\W_]*)?(\d{1,4})\W*", re.IGNORECASE)
+_NUMBER_OF_NAME: Final = re.compile(r"id|name|number|claim\w*|[fq][a-z]*(?:_?(?:id|number|no))?")
 _RANGE: Final = 10_000  # numbers, at most, between two with a dash
 _CLOSING: Final = {"{": "}", "[": "]"}
 
@@ -88,7 +99,7 @@ class _Reader:
                 items.pop()  # a quote within it may have been taken for its end
         if not (whole or usable):
             return None, False
-        return _members(items) if opening == "{" else [value for _, value in items], whole
+        return _object(items) if opening == "{" else [value for _, value in items], whole
 
     def _value(self, depth: int) -> tuple[Any, bool]:
         """Return a value and whether it is complete, and pass the commas behind it."""
@@ -162,6 +173,11 @@ def _members(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     return merged
 
 
+def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the members as a dictionary, with names in lower case."""
+    return _members([(name.strip().casefold(), value) for name, value in pairs])
+
+
 def _equal(first: Any, others: Sequence[Any]) -> bool:
     try:
         return all(type(value) is type(first) and value == first for value in others)
@@ -169,7 +185,7 @@ def _equal(first: Any, others: Sequence[Any]) -> bool:
         return False
 
 
-_DECODER: Final = json.JSONDecoder(object_pairs_hook=_members, strict=False)
+_DECODER: Final = json.JSONDecoder(object_pairs_hook=_object, strict=False)
 
 
 def _objects(text: str) -> Iterator[tuple[Any, bool]]:
@@ -235,16 +251,22 @@ def arguments_of(choice: Choice, names: Iterable[str]) -> dict[str, Any]:
     """Return the arguments of these names from function calls, or from JSON in the text.
 
     From JSON that is cut off, complete arguments and complete items of a list are returned. The
-    arguments of several calls are merged; a name with two different values is left out.
+    arguments of several calls are merged; a name with two different values is left out. A name may
+    be written in another way: `F1`, `fact_1` or `1` for `f1`, or be a number in the value:
+    `{"fact": 1, …}`. Names within the values are in lower case.
     """
     if choice.refusal or choice.ending == WITHHELD:
         return {}
-    wanted = frozenset(names)
+    wanted: dict[str, str] = {}
+    for name in names:
+        wanted[name.casefold()] = name
+        if number := _NUMBERED_NAME.fullmatch(name):
+            wanted[number[1]] = name
     called = _wanted(choice.arguments, wanted, _WRAPPERS) if choice.arguments else ()
     return _members([*called]) or _members([*_wanted(choice.text, wanted, _WRAPPERS)])
 
 
-def _wanted(value: Any, wanted: frozenset[str], levels: int) -> Iterator[tuple[str, Any]]:
+def _wanted(value: Any, wanted: Mapping[str, str], levels: int) -> Iterator[tuple[str, Any]]:
     """Yield the wanted members of an object, or of objects in it: in `{"arguments": {…}}`, in
     `{"tool_uses": [{"parameters": {…}}, …]}`, also where one is JSON in a text."""
     inner: Iterable[Any] = ()
@@ -253,11 +275,30 @@ def _wanted(value: Any, wanted: frozenset[str], levels: int) -> Iterator[tuple[s
     elif isinstance(value, list):
         inner = value
     elif isinstance(value, dict):
-        direct = [(name, value[name]) for name in value if name in wanted]
-        yield from direct
-        inner = () if direct else value.values()
+        direct = [(_named(name, wanted), value[name]) for name in value]
+        direct = [(name, below) for name, below in direct if name] or _numbered(value, wanted)
+        around = [below for name, below in direct if isinstance(below, dict) and name in below]
+        yield from () if around else direct
+        inner = around if direct else value.values()
     for below in inner if levels else ():
         yield from _wanted(below, wanted, levels - 1)
+
+
+def _named(name: object, wanted: Mapping[str, str]) -> str:
+    """Return the wanted name that a name or a number stands for, "" for none."""
+    said = str(name).casefold()
+    number = _NUMBERED_NAME.fullmatch(said)
+    return wanted.get(said) or (wanted.get(number[1], "") if number else "")
+
+
+def _numbered(value: Mapping[str, Any], wanted: Mapping[str, str]) -> list[tuple[str, Any]]:
+    """Return the wanted name whose number an object gives, and the other members, or the one."""
+    for name in filter(_NUMBER_OF_NAME.fullmatch, value):
+        found = _named(value[name], wanted)
+        if found and _NUMBERED_NAME.fullmatch(str(value[name])):
+            others = {other: value[other] for other in value if other != name}
+            return [(found, next(iter(others.values())) if len(others) == 1 else others)]
+    return []
 
 
 def opened(value: Any) -> Any:
@@ -304,6 +345,8 @@ _NUMBER: Final = re.compile(
 )
 _MORE: Final = re.compile(r"(?:and\b|[^\w-])*", re.IGNORECASE)
 _WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_LABELLED: Final = re.compile(r"^\W*(?:verdict|label|answer)\W*[:=]", re.IGNORECASE)
+_PARTS: Final = re.compile(r"[\n.,;:!?()\[\]|/–—]+|\s-+\s")
 _VERDICTS: Final = {
     word: outcome
     for outcome, words in tomllib.loads(
@@ -346,3 +389,23 @@ def outcome_of(said: object, labels: str) -> str | None:
         return None
     outcome = _VERDICTS.get(" ".join(_WORD.findall(said.casefold().replace("’", "'"))))
     return None if outcome == NOANS and labels == TF else outcome
+
+
+def verdict_of(said: object, labels: str) -> str | None:
+    """Return the outcome that a member `verdict` says: also as the one item of a list or object, as
+    1 or 0 where there are two labels, or before a reason: "T (True)", "False, since …".
+
+    None where another verdict follows, and for "yes, …" and "no, …", which may answer anything.
+    """
+    said = opened(said)
+    while isinstance(said, list | dict) and len(said) == 1:
+        (said,) = said.values() if isinstance(said, dict) else said
+    if labels == TF and str(said).strip() in ("0", "1"):
+        return SUPPORTED if str(said).strip() == "1" else REFUTED
+    if (outcome := outcome_of(said, labels)) or not isinstance(said, str):
+        return outcome
+    parts = [part for part in _PARTS.split(_LABELLED.sub("", said)) if _WORD.search(part)]
+    outcomes = {outcome_of(part, TFN) for part in parts} - {None}
+    if len(outcomes) != 1 or parts[0].strip().casefold() in ("yes", "no", "y"):
+        return None
+    return outcome_of(parts[0], labels)

@@ -310,13 +310,51 @@ def test_a_verdict_is_one_of_the_words_asked_for() -> None:
     words = VERDICTS["supported"] | VERDICTS["refuted"]
     assert {word: verdict_of(word) for word in words} == words
     assert {word: verdict_of(word, "tf") for word in words} == words
-    bad: list[Any] = [None, "", "maybe", 1, 0, ["T"], {"verdict": "T"}, "T F", "True or false"]
+    bad: list[Any] = [None, "", "maybe", 1, 0, ["T", "F"], {}, "T F", "True or false"]
     assert [verdict_of(one) for one in bad] == [None] * len(bad)
     # An answer that contradicts the verdict is no judgement unless it was forced.
     assert verdict_of("T", answer="NOANS") is None
     assert verdict_of("T", "tf", answer="NOANS") == "supported"
     (found,) = function([1]).findings({"f1": check(answer=5, rationale=None)}).values()
     assert found == finding("T", "T")
+
+
+@pytest.mark.parametrize(
+    ("said", "tfn", "tf"),
+    [
+        (1, None, "supported"),
+        ("0", None, "refuted"),
+        (["T"], "supported", "supported"),
+        ({"label": "F"}, "refuted", "refuted"),
+        ("Verdict: T", "supported", "supported"),
+        ("F, since the year differs.", "refuted", "refuted"),
+        ("N (Not clear)", "noans", None),
+        ("T / F", None, None),
+        ("False. Not clear.", None, None),
+        ("No, nothing is said of it.", None, None),
+        ("Maybe. True.", None, None),
+    ],
+)
+def test_a_verdict_may_have_a_reason_but_no_other_verdict(
+    said: Any, tfn: str | None, tf: str | None
+) -> None:
+    assert verdict_of(said) == tfn
+    assert verdict_of(said, "tf") == tf
+
+
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        ({"F1": 1, "fact_2": 2}, {"f1": 1, "f2": 2}),
+        ([{"id": "f2", "result": {"a": 1}}], {"f2": {"a": 1}}),
+        ([{"fact": 1, "b": 2, "c": 3}, {"fact": "2.", "b": 4}], {"f1": {"b": 2, "c": 3}, "f2": 4}),
+        ({"f1": 1, "fact 1": 2}, {}),  # they differ
+        ({"p1": 1, "passage 2": 2, "s1": 3}, {}),
+        ({"f12": 1, "3": 2}, {}),
+    ],
+)  # fmt: skip
+def test_the_name_of_a_fact_may_be_written_in_another_way(said: Any, found: Any) -> None:
+    assert arguments_of(Choice(text=json.dumps(said)), ["f1", "f2"]) == found
 
 
 @pytest.mark.parametrize(
