@@ -359,11 +359,12 @@ class Exchange:
             return False
         odd = damaged or len(keys) > batch.requests or waiting.keys() - keys
         if odd and not state.message:
-            lines = f"{len(keys):,} requests and {damaged:,} damaged lines"
-            self._say(f"batch {batch.id} of {batch.requests:,} requests has replies to {lines}")
+            told = f"{len(keys):,} requests and {damaged:,} damaged lines"
+            self._say(f"batch {batch.id} of {batch.requests:,} requests has replies to {told}")
         said = state.message or f"the batch ended without a reply to this request ({state.word})"
         for key in waiting.keys() - errors.keys():
-            reply = Reply(state.code, None, f"{batch.id}/{key}", said)
+            body = {"error": {"code": state.code, "message": said}}
+            reply = Reply(state.code, body, f"{batch.id}/{key}")
             errors[key] = reply, error_of(self._endpoint, reply)
         left = {key: errors[key] for key in waiting}
         final = self._final(batch, state, [error for _, error in left.values() if error])

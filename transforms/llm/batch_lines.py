@@ -90,12 +90,8 @@ def read_line(text: bytes) -> tuple[str, Reply]:
     if status and error:
         return key, Reply(str(error[0]), error[1], request_id)
     said = error[1] if error else {"error": line.get("error") or body or "no reply and no error"}
-    message, codes, _ = words_of(said, NO_KEY)
-    code = codes.partition(" ")[0]
-    status = status if status >= 300 else _status(code)
-    if status:
-        return key, Reply(str(status), said, request_id)
-    return key, Reply(code or "error", None, request_id, message)
+    code = words_of(said, NO_KEY)[1].partition(" ")[0] or "error"
+    return key, Reply(str(status if status >= 300 else _status(code) or code), said, request_id)
 
 
 def error_of(endpoint: Endpoint, reply: Reply) -> SendError | None:
@@ -109,15 +105,12 @@ def error_of(endpoint: Endpoint, reply: Reply) -> SendError | None:
         except chat.Garbled as garbled:
             return SendError(f"{endpoint.shown_url}: {garbled}", "garbled", transient=True)
         return None
-    key, now = endpoint.key(), time.time()
-    if not reply.message:
-        return of_response(endpoint, key, int(reply.status), {}, reply.payload, now)
-    said = {"error": {"code": reply.status, "message": reply.message}}
-    error = of_response(endpoint, key, 500, {}, said, now)
-    if reply.status.isdigit() or error.transient:
-        message = f"{endpoint.shown_url}, {reply.status}: {words_of(said, key)[0]}"
-        return SendError(message, reply.status, transient=True)
-    return error
+    key, status = endpoint.key(), _status(reply.status)
+    error = of_response(endpoint, key, status or 500, {}, reply.payload, time.time())
+    if status or not error.transient:
+        return error
+    message = f"{endpoint.shown_url}, {reply.status}: {words_of(reply.payload, key)[0]}"
+    return SendError(message, reply.status, transient=True)
 
 
 def _parsed(value: Any) -> Any:

@@ -113,7 +113,7 @@ def test_an_error_in_a_line_has_a_row_of_usage(store: BatchStore) -> None:
 @pytest.mark.parametrize(
     ("reply", "status", "transient"),
     [
-        pytest.param(Reply("expired", None, "q1", "too late"), "expired", True, id="no reply"),
+        pytest.param(Reply("expired", {"error": "too late"}, "q1"), "expired", True, id="no reply"),
         pytest.param(Reply("200", {}, "q1"), "garbled", True, id="no choices"),
         pytest.param(Reply("429", {"error": "busy"}, "q1"), "429", True, id="busy"),
         pytest.param(Reply("400", {"error": "odd"}, "q1"), "400", False, id="refused"),
