@@ -80,7 +80,6 @@ class Rounds:
         self._exchanges: dict[Endpoint, Exchange] = {}
 
     def close(self) -> None:
-        """Close connections and files."""
         for exchange in self._exchanges.values():
             exchange.close()
         self._store.close()
@@ -223,7 +222,6 @@ class Exchange:
         self._refused: Counter[int] = Counter()  # the requests of these batches, by round
 
     def close(self) -> None:
-        """Close connections and files."""
         self._api.close()
         self._log.close()
 

@@ -83,15 +83,15 @@ def read_line(text: bytes) -> tuple[str, Reply]:
     request_id = str(fields.get("request_id") or line.get("id") or key)
     error = inside(body)
     choices = isinstance(body, Mapping) and body.get("choices")
-    if status < 300 and not error and (choices or (status and not line.get("error"))):
+    if status < 400 and not error and (choices or (status and not line.get("error"))):
         return key, Reply("200", body, request_id)
-    if status >= 300 and body:
+    if status >= 400 and body:
         return key, Reply(str(status), body, request_id)
     if status and error:
         return key, Reply(str(error[0]), error[1], request_id)
     said = error[1] if error else {"error": line.get("error") or body or "no reply and no error"}
     code = words_of(said, NO_KEY)[1].partition(" ")[0] or "error"
-    return key, Reply(str(status if status >= 300 else _status(code) or code), said, request_id)
+    return key, Reply(str(status) if status >= 400 else code, said, request_id)
 
 
 def error_of(endpoint: Endpoint, reply: Reply) -> SendError | None:
@@ -106,8 +106,9 @@ def error_of(endpoint: Endpoint, reply: Reply) -> SendError | None:
             return SendError(f"{endpoint.shown_url}: {garbled}", "garbled", transient=True)
         return None
     key, status = endpoint.key(), _status(reply.status)
-    error = of_response(endpoint, key, status or 500, {}, reply.payload, time.time())
-    if status or not error.transient:
+    refused = status >= 400
+    error = of_response(endpoint, key, status if refused else 500, {}, reply.payload, time.time())
+    if refused or not error.transient:
         return error
     message = f"{endpoint.shown_url}, {reply.status}: {words_of(reply.payload, key)[0]}"
     return SendError(message, reply.status, transient=True)
@@ -122,6 +123,6 @@ def _parsed(value: Any) -> Any:
 
 
 def _status(value: Any) -> int:
-    """Return an HTTP status that is a number or text, 0 for anything else."""
-    found = re.match("[1-5][0-9]{2}(?![0-9])", str(value))
+    """Return the HTTP status of a reply or of an error, also from text; 0 for anything else."""
+    found = re.match("[245][0-9]{2}(?![0-9])", str(value))
     return int(found[0]) if found else 0

@@ -111,7 +111,6 @@ class BatchStore:
             self._db.execute("PRAGMA synchronous = NORMAL")
 
     def close(self) -> None:
-        """Close the file."""
         self._db.close()
 
     @contextmanager

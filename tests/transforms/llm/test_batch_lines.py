@@ -196,6 +196,10 @@ def test_a_reply_of_the_model_is_read_in_any_shape(line: bytes) -> None:
                      "batch_expired", "too late", True, id="a code in words"),
         pytest.param(line_of(None, {"code": "400", "message": "odd"}),
                      "400", "odd", False, id="a code of a refusal"),
+        pytest.param(line_of(None, {"code": 101, "message": "odd"}),
+                     "101", "odd", True, id="a code that is no status"),
+        pytest.param(line_of({"status_code": 302, "body": "moved"}),
+                     "error", "moved", True, id="a redirect"),
     ],
 )  # fmt: skip
 def test_an_error_is_read_in_any_shape(
