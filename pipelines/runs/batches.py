@@ -80,7 +80,6 @@ class Rounds:
         self._exchanges: dict[Endpoint, Exchange] = {}
 
     def close(self) -> None:
-        """Close connections and files."""
         for exchange in self._exchanges.values():
             exchange.close()
         self._store.close()
@@ -223,7 +222,6 @@ class Exchange:
         self._refused: Counter[int] = Counter()  # the requests of these batches, by round
 
     def close(self) -> None:
-        """Close connections and files."""
         self._api.close()
         self._log.close()
 
@@ -359,11 +357,12 @@ class Exchange:
             return False
         odd = damaged or len(keys) > batch.requests or waiting.keys() - keys
         if odd and not state.message:
-            found = f"{len(keys):,} requests and {damaged:,} damaged lines"
-            self._say(f"batch {batch.id} of {batch.requests:,} requests has replies to {found}")
+            told = f"{len(keys):,} requests and {damaged:,} damaged lines"
+            self._say(f"batch {batch.id} of {batch.requests:,} requests has replies to {told}")
         said = state.message or f"the batch ended without a reply to this request ({state.word})"
         for key in waiting.keys() - errors.keys():
-            reply = Reply(state.code, None, f"{batch.id}/{key}", said)
+            body = {"error": {"code": state.code, "message": said}}
+            reply = Reply(state.code, body, f"{batch.id}/{key}")
             errors[key] = reply, error_of(self._endpoint, reply)
         left = {key: errors[key] for key in waiting}
         final = self._final(batch, state, [error for _, error in left.values() if error])

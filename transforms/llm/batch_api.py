@@ -94,7 +94,6 @@ class OpenAiBatches:
         self._client: OpenAI = client_of(endpoint, self._key, OpenAI, AzureOpenAI, **common)
 
     def close(self) -> None:
-        """Close the connections."""
         self._client.close()
 
     def line_of(self, key: str, body: Mapping[str, Any]) -> bytes:

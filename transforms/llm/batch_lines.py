@@ -83,19 +83,15 @@ def read_line(text: bytes) -> tuple[str, Reply]:
     request_id = str(fields.get("request_id") or line.get("id") or key)
     error = inside(body)
     choices = isinstance(body, Mapping) and body.get("choices")
-    if status < 300 and not error and (choices or (status and not line.get("error"))):
+    if status < 400 and not error and (choices or (status and not line.get("error"))):
         return key, Reply("200", body, request_id)
-    if status >= 300 and body:
+    if status >= 400 and body:
         return key, Reply(str(status), body, request_id)
     if status and error:
         return key, Reply(str(error[0]), error[1], request_id)
     said = error[1] if error else {"error": line.get("error") or body or "no reply and no error"}
-    message, codes, _ = words_of(said, NO_KEY)
-    code = codes.partition(" ")[0]
-    status = status if status >= 300 else _status(code)
-    if status:
-        return key, Reply(str(status), said, request_id)
-    return key, Reply(code or "error", None, request_id, message)
+    code = words_of(said, NO_KEY)[1].partition(" ")[0] or "error"
+    return key, Reply(str(status) if status >= 400 else code, said, request_id)
 
 
 def error_of(endpoint: Endpoint, reply: Reply) -> SendError | None:
@@ -109,15 +105,13 @@ def error_of(endpoint: Endpoint, reply: Reply) -> SendError | None:
         except chat.Garbled as garbled:
             return SendError(f"{endpoint.shown_url}: {garbled}", "garbled", transient=True)
         return None
-    key, now = endpoint.key(), time.time()
-    if not reply.message:
-        return of_response(endpoint, key, int(reply.status), {}, reply.payload, now)
-    said = {"error": {"code": reply.status, "message": reply.message}}
-    error = of_response(endpoint, key, 500, {}, said, now)
-    if reply.status.isdigit() or error.transient:
-        message = f"{endpoint.shown_url}, {reply.status}: {words_of(said, key)[0]}"
-        return SendError(message, reply.status, transient=True)
-    return error
+    key, status = endpoint.key(), _status(reply.status)
+    refused = status >= 400
+    error = of_response(endpoint, key, status if refused else 500, {}, reply.payload, time.time())
+    if refused or not error.transient:
+        return error
+    message = f"{endpoint.shown_url}, {reply.status}: {words_of(reply.payload, key)[0]}"
+    return SendError(message, reply.status, transient=True)
 
 
 def _parsed(value: Any) -> Any:
@@ -129,6 +123,6 @@ def _parsed(value: Any) -> Any:
 
 
 def _status(value: Any) -> int:
-    """Return an HTTP status that is a number or text, 0 for anything else."""
-    found = re.match("[1-5][0-9]{2}(?![0-9])", str(value))
+    """Return the HTTP status of a reply or of an error, also from text; 0 for anything else."""
+    found = re.match("[245][0-9]{2}(?![0-9])", str(value))
     return int(found[0]) if found else 0

@@ -56,13 +56,12 @@ COMMIT;
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A reply to a request in a batch: the HTTP `status` of its line and the JSON of its body, or
-    without these, the provider's error `message` with its code as `status`."""
+    """A reply to a request in a batch: the HTTP `status` of its line, or where there is none the
+    provider's code, and the JSON of its body, or of its error."""
 
     status: str
     payload: Any
     request_id: str
-    message: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +111,6 @@ class BatchStore:
             self._db.execute("PRAGMA synchronous = NORMAL")
 
     def close(self) -> None:
-        """Close the file."""
         self._db.close()
 
     @contextmanager
@@ -120,7 +118,7 @@ class BatchStore:
         """Raise an error of the file as a RunError that names the file and the remedy."""
         try:
             yield
-        except (OSError, sqlite3.Error, ValueError, TypeError) as error:
+        except (OSError, sqlite3.Error, ValueError, TypeError, KeyError) as error:
             # An operation fails on a file that is locked, without permission, or on a full disk.
             whole = isinstance(error, (OSError, sqlite3.OperationalError))
             message = f"the file of batches {self._path!r} cannot be used: {error}. "
@@ -155,7 +153,7 @@ class BatchStore:
                 *(key, _json(endpoint), packed(body), row),
             )
         with self._explained():
-            return reply and Reply(**_whole(reply)), Usage(**json.loads(row))
+            return reply and _reply(reply), Usage(**json.loads(row))
 
     def knows(self, key: str) -> bool:
         """Return whether the run has asked for a request whose key begins with this text."""
@@ -307,6 +305,11 @@ def _whole(data: bytes) -> Any:
     if value is None:
         raise ValueError("a row of it is damaged")
     return value
+
+
+def _reply(data: bytes) -> Reply:
+    fields = _whole(data)  # also of earlier versions, which have more
+    return Reply(fields["status"], fields["payload"], fields["request_id"])
 
 
 def _json(value: Endpoint | Usage) -> str:

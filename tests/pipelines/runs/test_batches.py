@@ -163,6 +163,7 @@ def test_a_status_of_0_without_a_reply_is_asked_again(run: Running, llm_server: 
         pytest.param("insufficient_quota", "You exceeded your current quota.", id="quota"),
         pytest.param("invalid_api_key", "Incorrect API key provided.", id="key"),
         pytest.param("model_not_found", "The model does not exist.", id="model"),
+        pytest.param("402", "The moon is full.", id="a status"),
     ],
 )
 def test_a_batch_that_fails_for_what_holds_for_all_ends_the_run_at_once(
@@ -348,8 +349,7 @@ def test_a_request_that_is_not_answered_is_told(
     (batch,) = llm_server.batches.batches
     assert lost is not None
     assert lost.status == status
-    assert lost.payload is None
-    assert lost.message == message
+    assert lost.payload["error"]["message"] == message
     assert lost.request_id == f"{batch}/{key(0)}"
 
 

@@ -113,7 +113,7 @@ def test_an_error_in_a_line_has_a_row_of_usage(store: BatchStore) -> None:
 @pytest.mark.parametrize(
     ("reply", "status", "transient"),
     [
-        pytest.param(Reply("expired", None, "q1", "too late"), "expired", True, id="no reply"),
+        pytest.param(Reply("expired", {"error": "too late"}, "q1"), "expired", True, id="no reply"),
         pytest.param(Reply("200", {}, "q1"), "garbled", True, id="no choices"),
         pytest.param(Reply("429", {"error": "busy"}, "q1"), "429", True, id="busy"),
         pytest.param(Reply("400", {"error": "odd"}, "q1"), "400", False, id="refused"),
@@ -196,6 +196,10 @@ def test_a_reply_of_the_model_is_read_in_any_shape(line: bytes) -> None:
                      "batch_expired", "too late", True, id="a code in words"),
         pytest.param(line_of(None, {"code": "400", "message": "odd"}),
                      "400", "odd", False, id="a code of a refusal"),
+        pytest.param(line_of(None, {"code": 101, "message": "odd"}),
+                     "101", "odd", True, id="a code that is no status"),
+        pytest.param(line_of({"status_code": 302, "body": "moved"}),
+                     "error", "moved", True, id="a redirect"),
     ],
 )  # fmt: skip
 def test_an_error_is_read_in_any_shape(
