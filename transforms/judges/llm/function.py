@@ -50,11 +50,13 @@ _PASSAGE_TAG: Final = re.compile(r"<(p[0-9]{1,6})>")
 def formulation(prompts: Prompts, settings: LlmSettings) -> Formulation:
     """Return the formulation `function` with these settings."""
 
+    texts = _Texts(prompts, settings)
+
     async def judge(case: Case, asker: Asker) -> dict[Pair, Finding]:
         if settings.as_published:
             form = _Objects(prompts, settings, case).form()
         else:
-            form = _Calls(prompts, settings, case, asker).form()
+            form = _Calls(texts, settings, case, asker).form()
         answers = await ask_for_items(case.pairs, form, asker)
         return {pair: Finding.of(answer) for pair, answer in answers.items()}
 
@@ -80,30 +82,27 @@ def _passages(items: Sequence[Pair]) -> list[int]:
 
 
 @dataclass
-class _Calls:
-    """The functions of our form; `context` is the limit of the response's text in a call."""
+class _Texts:
+    """What all calls of our form share, made once."""
 
     prompts: Prompts
     settings: LlmSettings
-    case: Case
-    asker: Asker
-    context: int = _CONTEXT
-
-    def form(self) -> Form[Pair, Finding]:
-        """Return the form by which the pairs of the case are asked for."""
-        return Form(self.question, self.parse, self.pack, few=_FEW)
 
     @cached_property
     def descriptions(self) -> dict[str, str]:
         """The descriptions of the arguments."""
         return {name: self.prompts[f"argument_{name}"] for name in schema.described(self.settings)}
 
-    def system(self, in_tags: bool) -> str:
-        """Return the system message for a call, or for a reply in tags."""
+    @cached_property
+    def system(self) -> str:
+        """The system message for a call."""
+        verdicts = self.prompts[f"verdicts_{self.settings.verdict_labels}"]
+        return self.prompts.render("verify_facts_system", verdicts=verdicts)
+
+    @cached_property
+    def system_for_tags(self) -> str:
+        """The system message for a reply in tags."""
         labels, asked = self.settings.verdict_labels, fields_of(self.settings)
-        verdicts = self.prompts[f"verdicts_{labels}"]
-        if not in_tags:
-            return self.prompts.render("verify_facts_system", verdicts=verdicts)
         fields = [f"<{name}>: {self.descriptions[name]}" for name in asked[:-1]]
         fields.append(f"<{schema.VERDICT}>: {', '.join(schema.VERDICTS[labels])}")
         if labels == TFN:
@@ -113,14 +112,34 @@ class _Calls:
         left_out = tuple(f"<{name}>" for name in unused)
         lines = self.prompts[f"verify_xml_example_{labels}"].splitlines()
         example = "\n".join(line for line in lines if not line.startswith(left_out))
-        told = {"verdicts": verdicts, "fields": "\n".join(fields), "example": example}
-        return self.prompts.render("verify_xml_system", **told)
+        told = {"verdicts": self.prompts[f"verdicts_{labels}"], "fields": "\n".join(fields)}
+        return self.prompts.render("verify_xml_system", **told, example=example)
 
-    def function(self, facts: FactFunction, example: bool) -> Function:
+    @cached_property
+    def empty(self) -> Question:
+        """A question without facts, by which room is measured."""
+        return Question(self.system, "", self.function(FactFunction([[1, 2]], self.settings)))
+
+    def function(self, facts: FactFunction, example: bool = True) -> Function:
         """Return the function that is called, with an example of the arguments or without."""
         sample = facts.example() if example else None
         parameters = facts.parameters(self.descriptions)
         return Function("verify_facts", self.prompts["function_verify"], parameters, sample)
+
+
+@dataclass(slots=True)
+class _Calls:
+    """The calls of our form; `context` is the limit of the response's text in a call."""
+
+    texts: _Texts
+    settings: LlmSettings
+    case: Case
+    asker: Asker
+    context: int = _CONTEXT
+
+    def form(self) -> Form[Pair, Finding]:
+        """Return the form by which the pairs of the case are asked for."""
+        return Form(self.question, self.parse, self.pack, few=_FEW)
 
     def expected(self) -> int:
         """Estimate the tokens of one judgement in a reply."""
@@ -131,8 +150,7 @@ class _Calls:
         """Return the pairs of each call, within the known size of the model's context."""
         units, settings = self.case.units, self.settings
         tokens = settings.call_tokens
-        function = self.function(FactFunction([[1, 2]], settings), example=True)
-        room = self.asker.room(Question(self.system(in_tags=False), "", function))
+        room = self.asker.room(self.texts.empty)
         if room is not None:
             tokens = max(1, min(tokens, room - _NEIGHBOURS))
             self.context = min(_CONTEXT, room // _SURROUNDINGS)
@@ -151,10 +169,12 @@ class _Calls:
         """Return the question about these pairs: in tags, unless it is a repair."""
         in_tags = self.settings.format == XML and not wrong
         facts = self.facts(items, exact=bool(wrong))
+        user, expects = self.user(items, facts), self.expected() * len(items)
+        if in_tags:
+            return Question(self.texts.system_for_tags, user, None, expects)
         # Weak models copy an example, so a repair has none.
-        function = None if in_tags else self.function(facts, example=not wrong)
-        expects = self.expected() * len(items)
-        return Question(self.system(in_tags), self.user(items, facts), function, expects)
+        function = self.texts.function(facts, example=not wrong)
+        return Question(self.texts.system, user, function, expects)
 
     def parse(self, choice: Choice, items: Sequence[Pair], call: bool) -> Parsed[Pair, Finding]:
         """Return the findings of a reply; findings that lack a requested rationale are poor."""
@@ -189,7 +209,7 @@ class _Calls:
             facts.append(element(name, unit.claim, query=query, passages=listed))
         sentences = (self.case.units[at].sentence_index for at in units)
         context = self.case.text.surroundings(sentences, self.context)
-        return self.prompts.render(
+        return self.texts.prompts.render(
             "verify_user",
             passages=wrapped("passages", "\n".join([*passages, ""])),
             context=element("context", context) if context else "",
