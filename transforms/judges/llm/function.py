@@ -15,9 +15,9 @@ https://github.com/vasiliskatr/faaf (faaf_verification.py, claude_utils.py).
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from math import inf
 from typing import Any, Final
 
@@ -50,13 +50,13 @@ _PASSAGE_TAG: Final = re.compile(r"<(p[0-9]{1,6})>")
 def formulation(prompts: Prompts, settings: LlmSettings) -> Formulation:
     """Return the formulation `function` with these settings."""
 
-    fixed = _Fixed.of(prompts, settings)
+    texts = _Texts(prompts, settings)
 
     async def judge(case: Case, asker: Asker) -> dict[Pair, Finding]:
         if settings.as_published:
             form = _Objects(prompts, settings, case).form()
         else:
-            form = _Calls(prompts, settings, fixed, case, asker).form()
+            form = _Calls(texts, settings, case, asker).form()
         answers = await ask_for_items(case.pairs, form, asker)
         return {pair: Finding.of(answer) for pair, answer in answers.items()}
 
@@ -81,50 +81,58 @@ def _passages(items: Sequence[Pair]) -> list[int]:
 # --- our form -----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Fixed:
-    """What all calls of our form share: the system message for a call, the one for a reply in tags,
-    the descriptions of the arguments, and a question without facts, by which room is measured."""
+@dataclass
+class _Texts:
+    """What all calls of our form share, made once."""
 
-    system: str
-    tags_system: str
-    descriptions: Mapping[str, str]
-    empty: Question
+    prompts: Prompts
+    settings: LlmSettings
 
-    @classmethod
-    def of(cls, prompts: Prompts, settings: LlmSettings) -> "_Fixed":
-        """Return the texts for these settings."""
-        labels, asked = settings.verdict_labels, fields_of(settings)
-        texts = {name: prompts[f"argument_{name}"] for name in schema.described(settings)}
-        verdicts = prompts[f"verdicts_{labels}"]
-        fields = [f"<{name}>: {texts[name]}" for name in asked[:-1]]
+    @cached_property
+    def descriptions(self) -> dict[str, str]:
+        """The descriptions of the arguments."""
+        return {name: self.prompts[f"argument_{name}"] for name in schema.described(self.settings)}
+
+    @cached_property
+    def system(self) -> str:
+        """The system message for a call."""
+        verdicts = self.prompts[f"verdicts_{self.settings.verdict_labels}"]
+        return self.prompts.render("verify_facts_system", verdicts=verdicts)
+
+    @cached_property
+    def system_for_tags(self) -> str:
+        """The system message for a reply in tags."""
+        labels, asked = self.settings.verdict_labels, fields_of(self.settings)
+        fields = [f"<{name}>: {self.descriptions[name]}" for name in asked[:-1]]
         fields.append(f"<{schema.VERDICT}>: {', '.join(schema.VERDICTS[labels])}")
         if labels == TFN:
-            listed = texts[schema.NOANS_LIST]
+            listed = self.descriptions[schema.NOANS_LIST]
             fields.append(f"After the passages, <{schema.NOANS_LIST}>: {listed}")
         unused = {schema.ANSWER, schema.CITATION, schema.RATIONALE}.difference(asked)
         left_out = tuple(f"<{name}>" for name in unused)
-        lines = prompts[f"verify_xml_example_{labels}"].splitlines()
-        in_tags = prompts.render(
-            "verify_xml_system",
-            verdicts=verdicts,
-            fields="\n".join(fields),
-            example="\n".join(line for line in lines if not line.startswith(left_out)),
-        )
-        system = prompts.render("verify_facts_system", verdicts=verdicts)
-        of_two = FactFunction([[1, 2]], settings)
-        parameters, about = of_two.parameters(texts), prompts["function_verify"]
-        function = Function("verify_facts", about, parameters, of_two.example())
-        return cls(system, in_tags, texts, Question(system, "", function))
+        lines = self.prompts[f"verify_xml_example_{labels}"].splitlines()
+        example = "\n".join(line for line in lines if not line.startswith(left_out))
+        told = {"verdicts": self.prompts[f"verdicts_{labels}"], "fields": "\n".join(fields)}
+        return self.prompts.render("verify_xml_system", **told, example=example)
+
+    @cached_property
+    def empty(self) -> Question:
+        """A question without facts, by which room is measured."""
+        return Question(self.system, "", self.function(FactFunction([[1, 2]], self.settings)))
+
+    def function(self, facts: FactFunction, example: bool = True) -> Function:
+        """Return the function that is called, with an example of the arguments or without."""
+        sample = facts.example() if example else None
+        parameters = facts.parameters(self.descriptions)
+        return Function("verify_facts", self.prompts["function_verify"], parameters, sample)
 
 
 @dataclass(slots=True)
 class _Calls:
-    """The functions of our form; `context` is the limit of the response's text in a call."""
+    """The calls of our form; `context` is the limit of the response's text in a call."""
 
-    prompts: Prompts
+    texts: _Texts
     settings: LlmSettings
-    fixed: _Fixed
     case: Case
     asker: Asker
     context: int = _CONTEXT
@@ -142,7 +150,7 @@ class _Calls:
         """Return the pairs of each call, within the known size of the model's context."""
         units, settings = self.case.units, self.settings
         tokens = settings.call_tokens
-        room = self.asker.room(self.fixed.empty)
+        room = self.asker.room(self.texts.empty)
         if room is not None:
             tokens = max(1, min(tokens, room - _NEIGHBOURS))
             self.context = min(_CONTEXT, room // _SURROUNDINGS)
@@ -163,12 +171,10 @@ class _Calls:
         facts = self.facts(items, exact=bool(wrong))
         user, expects = self.user(items, facts), self.expected() * len(items)
         if in_tags:
-            return Question(self.fixed.tags_system, user, None, expects)
+            return Question(self.texts.system_for_tags, user, None, expects)
         # Weak models copy an example, so a repair has none.
-        sample = None if wrong else facts.example()
-        schema = facts.parameters(self.fixed.descriptions)
-        function = Function("verify_facts", self.prompts["function_verify"], schema, sample)
-        return Question(self.fixed.system, user, function, expects)
+        function = self.texts.function(facts, example=not wrong)
+        return Question(self.texts.system, user, function, expects)
 
     def parse(self, choice: Choice, items: Sequence[Pair], call: bool) -> Parsed[Pair, Finding]:
         """Return the findings of a reply; findings that lack a requested rationale are poor."""
@@ -203,7 +209,7 @@ class _Calls:
             facts.append(element(name, unit.claim, query=query, passages=listed))
         sentences = (self.case.units[at].sentence_index for at in units)
         context = self.case.text.surroundings(sentences, self.context)
-        return self.prompts.render(
+        return self.texts.prompts.render(
             "verify_user",
             passages=wrapped("passages", "\n".join([*passages, ""])),
             context=element("context", context) if context else "",

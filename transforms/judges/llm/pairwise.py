@@ -37,15 +37,7 @@ from ufo.schemas.errors import UsageError
 from ufo.schemas.records import NOANS, REFUTED, SUPPORTED
 from ufo.schemas.text import storable
 from ufo.transforms.judges.llm import fact_function
-from ufo.transforms.judges.llm.asking import (
-    AskedValue,
-    Asker,
-    Form,
-    Parsed,
-    Question,
-    T,
-    ask_for_items,
-)
+from ufo.transforms.judges.llm.asking import Asker, Form, Parsed, Question, ask_for_items
 from ufo.transforms.judges.llm.excerpts import paragraph, repeats
 from ufo.transforms.judges.llm.judgements import Case, Finding, Formulation, Pair
 from ufo.transforms.judges.llm.llm_settings import (
@@ -83,13 +75,11 @@ _TRAINED: Final = {
 _YES: Final = re.compile(r"\W*(?:<score>\s*)?(?:(yes)|no)\b", re.IGNORECASE)
 _OLD_GUARDIAN: Final = re.compile(r"granite-?3(?:\.[0-2])?-guardian|guardian-3\.[0-2]\b")
 
-Said = tuple[T | None, str]
-"""The value of a text, None where it has none, and what is wrong with it then."""
-
-Reads = Callable[[str], Said[T]]
+Said = tuple[Finding | None, str]
+"""The finding of a text, None where it has none, and what is wrong with it then."""
 
 
-def by_word(text: str, options: str) -> Said[Finding]:
+def by_word(text: str, options: str) -> Said:
     """Return the finding of a text that is a verdict, or has words of exactly one.
 
     FaaF takes the first word that matches, so that "not true" is true; here a negated word is not a
@@ -108,7 +98,7 @@ def by_word(text: str, options: str) -> Said[Finding]:
     return Finding((SUPPORTED, REFUTED, NOANS)[kinds.pop() - 1], raw_verdict=text.strip()), ""
 
 
-def by_last_line(text: str, options: str) -> Said[Finding]:
+def by_last_line(text: str, options: str) -> Said:
     """Return the finding of a rationale with a line `Verdict: …`; none where such lines have
     different verdicts."""
     lines = list(_VERDICT_LINE.finditer(text))
@@ -125,7 +115,7 @@ def by_last_line(text: str, options: str) -> Said[Finding]:
     return replace(found, rationale=read(rationale), raw_verdict=raw), ""
 
 
-def by_yes(text: str, yes: str, no: str) -> Said[Finding]:
+def by_yes(text: str, yes: str, no: str) -> Said:
     """Return the finding of a text that begins with Yes or No, with the outcome of that word."""
     found = _YES.match(text)
     if found is None:
@@ -133,7 +123,7 @@ def by_yes(text: str, yes: str, no: str) -> Said[Finding]:
     return Finding(yes if found[1] else no, raw_verdict=text.strip()), ""
 
 
-def by_score(text: str, yes: str, no: str) -> Said[Finding]:
+def by_score(text: str, yes: str, no: str) -> Said:
     """Return the finding of a text with a score in JSON, and the reasoning beside it."""
     given = arguments_of(Choice(text), ("SCORE", "REASONING"))
     score, reasoning = str(given.get("SCORE")).strip(), given.get("REASONING")
@@ -145,14 +135,24 @@ def by_score(text: str, yes: str, no: str) -> Said[Finding]:
     return Finding(outcome, rationale="\n".join(lines) or None, raw_verdict=score), ""
 
 
-def _answer(text: str) -> Said[str]:
-    return read(text).strip() or None, "it was empty"
+def by_answer(text: str) -> Said:
+    """Return a finding with the answer that a text is, without one for NOANS."""
+    answer = read(text).strip()
+    if not answer:
+        return None, "it was empty"
+    if fact_function.is_noans(answer):
+        return Finding(NOANS, raw_verdict=fact_function.NOANS), ""
+    return Finding(NOANS, answer=answer), ""
 
 
-async def answer_in_text(
-    pair: Pair, question: Question, says: Reads[T], asker: Asker, again: Function | None = None
-) -> AskedValue[T]:
-    """Ask a question about one pair, and return the answer that `says` reads in the reply's text.
+async def in_text(
+    pair: Pair,
+    question: Question,
+    says: Callable[[str], Said],
+    asker: Asker,
+    again: Function | None = None,
+) -> Finding:
+    """Ask a question about one pair, and return the finding that `says` reads in the reply's text.
 
     `again` is the function of the repair, None to repeat the question for a text. A reply that was
     withheld or broke off is not read.
@@ -161,14 +161,18 @@ async def answer_in_text(
     def asked(items: Sequence[Pair], wrong: str) -> Question:
         return replace(question, function=again if wrong else None)
 
-    def parse(choice: Choice, items: Sequence[Pair], call: bool) -> Parsed[Pair, T]:
-        value, wrong = says(storable(_as_text(choice) if call else choice.text))
+    def parse(choice: Choice, items: Sequence[Pair], call: bool) -> Parsed[Pair, Finding]:
+        found, wrong = says(storable(_as_text(choice) if call else choice.text))
         whole = choice.ending == WHOLE or (call and choice.ending != WITHHELD and is_whole(choice))
-        if value is None or choice.refusal or not whole:
+        if found is None or choice.refusal or not whole:
             return Parsed({}, wrong)
-        return Parsed({pair: value})
+        if question.logprobs and choice.logprob_mean is not None and len(choice.text.split()) == 1:
+            chance = exp(choice.logprob_mean)
+            chance = chance if found.outcome == SUPPORTED else 1 - chance
+            found = replace(found, probability=chance)
+        return Parsed({pair: found})
 
-    return (await ask_for_items([pair], Form(asked, parse), asker))[pair]
+    return Finding.of((await ask_for_items([pair], Form(asked, parse), asker))[pair])
 
 
 def one_pair_at_a_time(
@@ -200,7 +204,7 @@ _FIRST: Final = ("stepwise_answer_system", "stepwise_answer_user")
 
 
 def formulation(prompts: Prompts, settings: LlmSettings) -> Formulation:
-    """Return the formulation that the settings name: `stepwise`, `rationale` or `prompt`.
+    """Return the formulation that the settings name.
 
     Raises:
         UsageError: the settings allow a third verdict, which the paper's prompt lacks.
@@ -231,34 +235,36 @@ def formulation(prompts: Prompts, settings: LlmSettings) -> Formulation:
         return paragraph(case.text, case.units[unit].sentence_index) if kind == RATIONALE else ""
 
     async def finding(case: Case, pair: Pair, asker: Asker) -> Finding:
-        unit, passage = case.units[pair[0]], case.passages[pair[1]]
-        around = context(case, pair[0])
-        parts = {
-            "passage": block("passage", passage.text, title=passage.title),
-            "text": passage.text,
-            "claim": element("claim", unit.claim),
-            "fact": unit.claim,
-            "query": element("query", unit.query),
-            "context": element("context", around) if around else "",
-        }
-        told = None
+        parts, answer = _parts(case, pair, context(case, pair[0])), None
         if kind == STEPWISE:
             question = Question(prompts[_FIRST[0]], prompts.render(_FIRST[1], **parts))
-            first = await answer_in_text(pair, question, _answer, asker)
-            told = first.value
-            if told is None or fact_function.is_noans(told):
-                silent = Finding(NOANS, raw_verdict=fact_function.NOANS) if told else None
-                return Finding.of(AskedValue(silent, first.reply, first.first_reason))
-            parts["answer"] = element("answer", told)
+            first = await in_text(pair, question, by_answer, asker)
+            answer = first.answer
+            if answer is None:
+                return first
+            unit = case.units[pair[0]]
             parts["query"] = "" if repeats(unit.query, unit.claim) else parts["query"]
+            parts["answer"] = element("answer", answer)
         instructions = prompts[system] if system else ""
         question = Question(instructions, prompts.render(user, **parts), expects=tokens)
-        reads = partial(says, options=options)
-        found = Finding.of(await answer_in_text(pair, question, reads, asker, again))
-        return found if told is None or found.reason else replace(found, answer=told)
+        found = await in_text(pair, question, partial(says, options=options), asker, again)
+        return found if answer is None or found.reason else replace(found, answer=answer)
 
     names = [*(_FIRST if kind == STEPWISE else ()), *filter(None, (system, user))]
     return one_pair_at_a_time([*names, "repair", "function_verdict"], finding, context)
+
+
+def _parts(case: Case, pair: Pair, context: str) -> dict[str, str]:
+    """Return what prompts show of a pair: in tags, and without for the prompts of papers."""
+    unit, passage = case.units[pair[0]], case.passages[pair[1]]
+    return {
+        "passage": block("passage", passage.text, title=passage.title),
+        "text": passage.text,
+        "claim": element("claim", unit.claim),
+        "fact": unit.claim,
+        "query": element("query", unit.query),
+        "context": element("context", context) if context else "",
+    }
 
 
 # --- models that are trained to judge -----------------------------------------------------------
@@ -287,11 +293,6 @@ def _trained(prompts: Prompts, settings: LlmSettings) -> Formulation:
         return replace(asked, user=user)
 
     async def finding(case: Case, pair: Pair, asker: Asker) -> Finding:
-        answer = await answer_in_text(pair, question(case, pair), says, replace(asker, repairs=0))
-        found, choice = Finding.of(answer), answer.reply.choice
-        if answer.value is None or choice.logprob_mean is None or len(choice.text.split()) != 1:
-            return found
-        chance = exp(choice.logprob_mean)
-        return replace(found, probability=chance if found.outcome == SUPPORTED else 1 - chance)
+        return await in_text(pair, question(case, pair), says, replace(asker, repairs=0))
 
     return one_pair_at_a_time([prompt], finding)
