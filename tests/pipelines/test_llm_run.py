@@ -157,7 +157,7 @@ FAULTS: Mapping[str, tuple[faults.Fault, str]] = {
     "Length": (faults.length(), "truncated"),
     "Prose": (faults.prose(), "unparsable"),
     "Empty": (faults.empty_tool_calls(), "unparsable"),
-    "Types": (faults.wrong_types(), "unparsable"),
+    "Types": (faults.wrong_types(), ""),  # a value in an object of its own is read
     "Half": (faults.half_arguments(), "truncated"),
     "Thin": (faults.missing_arguments(), ""),  # the rest comes when it is asked for again
     "Extra": (faults.extra_arguments(), ""),
