@@ -27,7 +27,15 @@ from ufo.transforms.llm.forms import (
     TOOL,
     Capabilities,
 )
-from ufo.transforms.llm.request import BROKEN_OFF, WHOLE, Choice, Function, Message, Request
+from ufo.transforms.llm.request import (
+    BROKEN_OFF,
+    WHOLE,
+    WITHHELD,
+    Choice,
+    Function,
+    Message,
+    Request,
+)
 from ufo.transforms.thoughts import NAMES, without_thoughts
 
 _THOUGHTS = 8192  # tokens added to the limit for a model's reasoning
@@ -268,7 +276,7 @@ def _choice(item: Any, function: str | None) -> tuple[Choice, bool]:
         _logprob_mean(item.get("logprobs")),
     )
     reasoning = message.get("reasoning_content") or message.get("reasoning")
-    if not (text.strip() or arguments or refusal):
+    if not (text.strip() or arguments or refusal or choice.ending == WITHHELD):
         within = whole if choice.ending == WHOLE else ""  # all of the text was thoughts
         thoughts = reasoning if isinstance(reasoning, str) else within
         choice = replace(choice, thought=thoughts.strip()[:_THOUGHT_SHOWN])

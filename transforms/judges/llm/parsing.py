@@ -220,7 +220,7 @@ def reason_of(choice: Choice, asked_json: bool = False) -> str:
     """Return the reason, one of records.REASONS, why items may be missing from a reply."""
     if choice.refusal:
         return REFUSED
-    if choice.ending == WITHHELD and not choice.thought:
+    if choice.ending == WITHHELD:
         return FILTERED
     if choice.ending == BROKEN_OFF or (asked_json and breaks_off(choice)):
         return TRUNCATED
