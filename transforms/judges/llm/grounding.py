@@ -17,6 +17,7 @@ from dataclasses import replace
 from math import exp
 from typing import Final
 
+from ufo.schemas.errors import UsageError
 from ufo.schemas.records import NOANS, REFUTED, SUPPORTED, FactUnit, Passage
 from ufo.schemas.text import storable
 from ufo.transforms.judges.llm.asking import Asker, Form, Parsed, Question, ask_for_items
@@ -46,8 +47,14 @@ _OLD_GUARDIAN: Final = re.compile(r"granite-?3(?:\.[0-2])?-guardian|guardian-3\.
 
 
 def formulation(prompts: Prompts, settings: LlmSettings) -> Formulation:
-    """Return the formulation of the model's family that the settings name."""
+    """Return the formulation of the model's family that the settings name.
+
+    Raises:
+        UsageError: it is to be asked as published by others.
+    """
     kind = settings.formulation
+    if settings.as_published:
+        raise UsageError(f"--formulation {kind} has one form, its own; leave out --as_published")
     other = NOANS if settings.verdict_labels == TFN else REFUTED
 
     def parse(choice: Choice, items: Sequence[Pair], call: bool) -> Parsed[Pair, Finding]:
