@@ -17,10 +17,10 @@ from ufo.pipelines.options.command_line import settings_of
 from ufo.pipelines.options.groups import JudgeOptions, ModelOptions
 from ufo.pipelines.options.option import Option, options_of
 from ufo.schemas.errors import EXIT_DONE, EXIT_FAILED, UsageError
-from ufo.schemas.records import ERROR, REFUTED, SUPPORTED, FactUnit, OpenUnits, Passage
+from ufo.schemas.records import ERROR, NOANS, REFUTED, SUPPORTED, FactUnit, OpenUnits, Passage
 from ufo.transforms.judges.judge import JudgeContext, Judged
 from ufo.transforms.judges.llm.llm_judge import LlmJudge
-from ufo.transforms.judges.llm.llm_settings import LlmSettings
+from ufo.transforms.judges.llm.llm_settings import GROUNDING, LlmSettings
 from ufo.transforms.llm.client import OpenAiClient
 from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.endpoint import KEY_VARIABLE, URL_VARIABLE, Endpoint
@@ -36,19 +36,17 @@ _NAMES = (
     *("context", "formulation"),
 )
 _OPTIONS = [one for one in options_of(ModelOptions, JudgeOptions) if one.name in _NAMES]
-# (claim, query, passage, outcome)
+# (claim, query, passage); the first is supported, the second refuted.
 _CLAIMS: Final = (
     (
         "The Rhine flows into the North Sea.",
         "Which sea does the Rhine flow into?",
         "The Rhine rises in the Alps and flows through the Netherlands into the North Sea.",
-        SUPPORTED,
     ),
     (
         "Marie Curie was born in 1901.",
         "When was Marie Curie born?",
         "Marie Curie was born in Warsaw in 1867.",
-        REFUTED,
     ),
 )
 _INSTEAD: Final = "--formulation prompt, another --model, or --judge offline"
@@ -133,9 +131,12 @@ async def _diagnosis(
                 judged = await _judge(client, judge)
                 outcomes = [row.outcome for row in judged.evidence]
                 usable = sum(outcome != ERROR for outcome in outcomes)
-                right = sum(map(eq, outcomes, (outcome for *_, outcome in _CLAIMS)))
+                # A grounding model cannot refute: what it does not support is not answered.
+                other = NOANS if judge.formulation in GROUNDING else REFUTED
+                right = sum(map(eq, outcomes, (SUPPORTED, other)))
                 facts |= {"usable_judgements": usable, "right_judgements": right}
                 hint = "" if right == len(_CLAIMS) else f": no better than guessing; try {_INSTEAD}"
+                hint += "; it never refutes a claim" if other == NOANS else ""
                 say(f"  judging   {right} of {len(_CLAIMS)} right, {usable} usable{hint}")
                 if not usable:
                     failure = judged.failures[-1].message if judged.failures else "no reply"
@@ -159,7 +160,7 @@ async def _diagnosis(
 async def _judge(client: OpenAiClient, settings: LlmSettings) -> Judged:
     """Judge the two claims with the judge of `ufo evaluate`."""
     units, found = [], []
-    for at, (claim, query, text, _) in enumerate(_CLAIMS):
+    for at, (claim, query, text) in enumerate(_CLAIMS):
         units.append(FactUnit("doctor", f"u{at}", None, claim, query, None))
         passage = Passage(text, source="doctor", passage_id=f"p{at}")
         found.append(Found([Retrieved(passage)]))

@@ -48,6 +48,7 @@ from ufo.schemas.errors import PluginError, UsageError, unknown_value
 from ufo.schemas.storage import OFF, is_remote
 from ufo.transforms.job import into_environment
 from ufo.transforms.judges.judge import JUDGES
+from ufo.transforms.judges.llm.llm_settings import FUNCTION, formulation_of
 from ufo.transforms.plugins import Spec
 from ufo.transforms.sources.fact_source import FactSource
 from ufo.transforms.verifiers.by_name import usable
@@ -346,12 +347,13 @@ def _check_judge(values: dict[str, Any], definitions: Definitions, parser: Parse
     values["judge"] = replace(spec, options=own)
     if values.get("verifier") is not None:
         values["verifier"] = usable(values["verifier"])
-    if values.get("formulation", "function") != "function":
+    formulation = values.get("formulation") or formulation_of(values.get("model") or "")
+    if formulation != FUNCTION and JUDGES.kind(spec).asks_llm_judge:
         for one in parser.options.values():
             if Affects.FUNCTION in one.affects and values.get(one.name) is not None:
                 raise UsageError(
                     f"--{one.name} is for --formulation function, and this run's is "
-                    f"{values['formulation']}; leave one of them out"
+                    f"{formulation}; leave one of them out"
                 )
 
 

@@ -41,6 +41,7 @@ from ufo.transforms.thoughts import NAMES, without_thoughts
 _THOUGHTS = 8192  # tokens added to the limit for a model's reasoning
 _THOUGHT_SHOWN = 200  # characters of thoughts in a table
 _MOST_TOKENS = 2**40
+_REASONING = re.compile("reasoning|think|thought")  # names of fields
 _ARGUMENTS = ("arguments", "parameters", "input")  # of a call, in the words of several APIs
 _MOST_PARTS = 10_000  # choices and calls in one stream
 
@@ -254,9 +255,8 @@ def tokens(payload: Any) -> Tokens:
 
 
 def _choice(item: Any, function: str | None) -> tuple[Choice, bool]:
-    """Return a choice without thoughts, and whether there were any. They are in the text, in
-    `reasoning_content` (DeepSeek) or in `reasoning` (Ollama, OpenRouter). OpenAI reports them only
-    in `usage`.
+    """Return a choice without thoughts, and whether there were any. They are in the text or in
+    fields and parts of their own. OpenAI reports them only in `usage`.
     """
     if not isinstance(item, Mapping) or not isinstance(item.get("message"), Mapping):
         raise Garbled("a choice of the reply has no message")
@@ -275,12 +275,34 @@ def _choice(item: Any, function: str | None) -> tuple[Choice, bool]:
         refusal,
         _logprob_mean(item.get("logprobs")),
     )
-    reasoning = message.get("reasoning_content") or message.get("reasoning")
+    reasoning = _reasoning_in(message)
     if not (text.strip() or arguments or refusal or choice.ending == WITHHELD):
         within = whole if choice.ending == WHOLE else ""  # all of the text was thoughts
-        thoughts = reasoning if isinstance(reasoning, str) else within
+        thoughts = reasoning or within
         choice = replace(choice, thought=thoughts.strip()[:_THOUGHT_SHOWN])
     return choice, bool(reasoning) or text != whole
+
+
+def _reasoning_in(message: Mapping[str, Any]) -> str:
+    """Return the thoughts in fields such as `reasoning_content` (DeepSeek), `reasoning` (Ollama,
+    OpenRouter) and `thinking`, or in parts of the content of such a type."""
+    parts = message.get("content")
+    named = [(name, message[name]) for name in message]
+    for part in parts if isinstance(parts, list) else ():
+        if isinstance(part, Mapping):
+            named.append((part.get("type"), part))
+    told = (_told(value) for name, value in named if _REASONING.match(str(name)))
+    return next(filter(None, told), "")
+
+
+def _told(value: Any) -> str:
+    """Return the text of a field for reasoning, or of its parts."""
+    if isinstance(value, list):
+        return "".join(map(_told, value))
+    if isinstance(value, Mapping):
+        names = ("text", "thinking", "reasoning", "summary", "content")
+        return next(filter(None, (_told(value.get(name)) for name in names)), "")
+    return value if isinstance(value, str) else ""
 
 
 def _text(content: Any) -> str:

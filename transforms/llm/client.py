@@ -22,7 +22,15 @@ from ufo.transforms.llm.budget import Budget
 from ufo.transforms.llm.cache import request_keys
 from ufo.transforms.llm.client_settings import BatchSettings, ClientSettings
 from ufo.transforms.llm.endpoint import Endpoint
-from ufo.transforms.llm.errors import LARGER, MODEL, THOUGHTS, SendError, inside, of_response
+from ufo.transforms.llm.errors import (
+    LARGER,
+    MODEL,
+    THOUGHTS,
+    SendError,
+    inside,
+    of_response,
+    words_of,
+)
 from ufo.transforms.llm.forms import (
     CALL,
     PROBE,
@@ -42,6 +50,7 @@ if TYPE_CHECKING:
 
 _MORE_THOUGHTS: Final = 4  # times the usual room for thoughts, where that was too little
 _MODELS_SHOWN: Final = 8
+_SHOWN: Final = 200  # characters of a reply that is none
 _LOG: Final = logging.getLogger("ufo.llm")
 
 
@@ -208,6 +217,8 @@ class Session:
             raise
         except chat.Garbled as garbled:
             message, tokens = f"{place.shown_url}: {garbled}", chat.tokens(payload)
+            if not (isinstance(payload, Mapping) and payload.get("choices")):
+                message += f": {words_of(payload, place.key())[0][:_SHOWN]}"
             raise SendError(
                 message, "garbled", transient=True, request_id=request_id, tokens=tokens
             ) from None

@@ -176,7 +176,7 @@ def of_response(
 
 def _by_status(status: int, payload: Any) -> str:
     """Return the kind of an error with an unknown message, "" for a refusal of the request."""
-    kind: str = BUSY if status >= 500 else table("remedies")["statuses"].get(status, "")
+    kind: str = table("remedies")["statuses"].get(status, BUSY if status >= 500 else "")
     return PAGE if status < 400 or (kind == FORBIDDEN and is_page(payload)) else kind
 
 

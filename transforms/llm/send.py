@@ -386,7 +386,7 @@ class Limiter:
         """Return the error of a request that was tried for as long as allowed: a final one where
         no other request was answered well for that long."""
         seconds = self.timing.clock() - since
-        if not error.status.isdigit() or self._good_at >= since or seconds < _MINUTE:
+        if error.status in _UNANSWERED or self._good_at >= since or seconds < _MINUTE:
             return error
         tried = _duration(seconds)
         message = (

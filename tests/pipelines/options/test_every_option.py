@@ -428,6 +428,8 @@ def test_an_option_of_the_llm_judge_is_refused_by_another(name: str) -> None:
 def test_an_option_of_functions_is_refused_by_another_formulation(name: str) -> None:
     with pytest.raises(UsageError, match=f"--{name} is for --formulation function"):
         from_python({**BASE, "formulation": "stepwise", name: VALUES[name]}, Path())
+    with pytest.raises(UsageError, match="and this run's is minicheck"):
+        from_python({**BASE, "model": "bespoke-minicheck:7b", name: VALUES[name]}, Path())
 
 
 @pytest.mark.parametrize(

@@ -208,6 +208,24 @@ def test_no_reply_breaks_the_reader(
     assert min(tokens or 0 for tokens in answer.tokens) >= 0
 
 
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"reasoning_content": "Hm. So."},
+        {"thinking": "Hm. So."},
+        {"reasoning_details": [{"text": "Hm. "}, {"type": "reasoning.text", "text": "So."}]},
+        {"thinking_blocks": [{"type": "thinking", "thinking": "Hm. So."}]},
+        {"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "Hm. So."}]}]},
+    ],
+    ids=["a field", "another", "details", "blocks", "a part"],
+)
+def test_a_reply_that_is_only_in_a_field_for_reasoning_is_a_thought(message: Any) -> None:
+    choice = {"message": {"content": None, **message}, "finish_reason": "stop"}
+    answer = chat.answer({"choices": [choice]}, None)
+    assert answer.only_thoughts
+    assert answer.choices[0].thought == "Hm. So."
+
+
 CALLED = {"name": "report", "arguments": '{"a": 1}'}
 
 

@@ -863,6 +863,26 @@ def test_an_endpoint_that_takes_nothing_for_as_long_as_allowed_ends_the_run() ->
     assert "No request was answered for" in str(served.results[0])
 
 
+@pytest.mark.parametrize("status", ["500", "garbled"])
+def test_an_endpoint_that_answers_nothing_that_can_be_used_ends_the_run(status: str) -> None:
+    async def main(loop: Simulated) -> list[Any]:
+        timing = Timing(chance=lambda: 0.5, clock=loop.time)
+        its = Limiter(RateLimits(64), Stop(math.inf), timing=timing, report=lambda _: None)
+        sender = Sender(its, Retry(seconds=100.0), Budget({}), timing)
+
+        async def exchange() -> Received[str]:
+            await asyncio.sleep(1.0)
+            raise refused(status)
+
+        rows = [usage_row("verify", None, "m", f"r{number}") for number in range(6)]
+        asked = (sender.send({}, exchange, row, []) for row in rows)
+        return list(await asyncio.gather(*asked, return_exceptions=True))
+
+    results = simulate(main)
+    assert any(one.final for one in results)
+    assert "No request was answered for" in str(results[-1])
+
+
 @pytest.mark.parametrize(
     ("good", "tries"),
     [pytest.param(1, 8, id="others are answered"), pytest.param(0, 9, id="all fail")],

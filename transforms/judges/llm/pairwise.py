@@ -207,7 +207,8 @@ def formulation(prompts: Prompts, settings: LlmSettings) -> Formulation:
     """Return the formulation that the settings name.
 
     Raises:
-        UsageError: the settings allow a third verdict, which the paper's prompt lacks.
+        UsageError: the settings allow a third verdict, which the paper's prompt lacks, or want a
+            grounding model to be asked as published.
     """
     if settings.formulation in GROUNDING:
         return _trained(prompts, settings)
@@ -273,6 +274,8 @@ def _parts(case: Case, pair: Pair, context: str) -> dict[str, str]:
 def _trained(prompts: Prompts, settings: LlmSettings) -> Formulation:
     """Return the formulation of the model's family that the settings name."""
     kind, prompt = settings.formulation, _TRAINED[settings.formulation]
+    if settings.as_published:
+        raise UsageError(f"--formulation {kind} has one form, its own; leave out --as_published")
     yes, no = SUPPORTED, NOANS if settings.verdict_labels == TFN else REFUTED
     if kind == GRANITE_GUARDIAN:  # which says whether there is a risk
         yes, no = no, yes

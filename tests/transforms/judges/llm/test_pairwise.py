@@ -10,6 +10,7 @@ import pytest
 from tests.llm_server import LlmServer
 from tests.transforms.judges.llm.scripted import open_units, passages, record, verify
 from ufo.pipelines.options.command_line import settings_of
+from ufo.schemas.errors import UsageError
 from ufo.schemas.records import Evidence
 from ufo.transforms.judges.judge import JudgeContext
 from ufo.transforms.judges.llm.llm_judge import LlmJudge
@@ -179,3 +180,15 @@ def test_another_model_extracts_if_it_is_named() -> None:
     judge = LlmJudge(JudgeContext(settings, lambda: client))
     asyncio.run(judge.extract(record("It rains."), segment("It rains.")))
     assert [request.model for request in client.requests] == ["qwen2.5:7b"]
+
+
+@pytest.mark.parametrize("formulation", ["minicheck", "granite_guardian", "lynx"])
+def test_such_a_model_is_not_asked_as_published_by_others(formulation: str) -> None:
+    with pytest.raises(UsageError, match="leave out --as_published"):
+        asked("Yes", formulation, as_published=True)
+
+
+@pytest.mark.parametrize("formulation", ["minicheck", "granite_guardian", "lynx"])
+def test_such_a_model_is_not_asked_as_published_by_others(formulation: str) -> None:
+    with pytest.raises(UsageError, match="leave out --as_published"):
+        asked("Yes", formulation, as_published=True)
