@@ -287,7 +287,7 @@ def _reasoning_in(message: Mapping[str, Any]) -> str:
     """Return the thoughts in fields such as `reasoning_content` (DeepSeek), `reasoning` (Ollama,
     OpenRouter) and `thinking`, or in parts of the content of such a type."""
     parts = message.get("content")
-    named = [(name, message[name]) for name in message]
+    named: list[tuple[Any, Any]] = [(name, message[name]) for name in message]
     for part in parts if isinstance(parts, list) else ():
         if isinstance(part, Mapping):
             named.append((part.get("type"), part))

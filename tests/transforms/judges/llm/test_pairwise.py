@@ -186,9 +186,3 @@ def test_another_model_extracts_if_it_is_named() -> None:
 def test_such_a_model_is_not_asked_as_published_by_others(formulation: str) -> None:
     with pytest.raises(UsageError, match="leave out --as_published"):
         asked("Yes", formulation, as_published=True)
-
-
-@pytest.mark.parametrize("formulation", ["minicheck", "granite_guardian", "lynx"])
-def test_such_a_model_is_not_asked_as_published_by_others(formulation: str) -> None:
-    with pytest.raises(UsageError, match="leave out --as_published"):
-        asked("Yes", formulation, as_published=True)
