@@ -280,7 +280,7 @@ def _reasoning_in(message: Mapping[str, Any]) -> str:
     named = [(name, message[name]) for name in message]
     for part in parts if isinstance(parts, list) else ():
         if isinstance(part, Mapping):
-            named.append((part.get("type"), part))
+            named.append((str(part.get("type")), part))
     told = (_told(value) for name, value in named if _REASONING.match(str(name)))
     return next(filter(None, told), "")
 
