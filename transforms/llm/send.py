@@ -612,8 +612,8 @@ class Sender:
         except SendError as error:
             return self.limiter.failed(sent, self.retry.within(error))
         except RecursionError:
-            error = SendError("a reply is nested too deeply to be read", "garbled", transient=True)
-            return self.limiter.failed(sent, error)
+            deep = SendError("a reply is nested too deeply to be read", "garbled", transient=True)
+            return self.limiter.failed(sent, deep)
         tokens = sum(number or 0 for number in received.tokens) or None
         self.limiter.answered(sent, received.headers, tokens)
         return received
