@@ -287,37 +287,32 @@ def _reasoning_in(message: Mapping[str, Any]) -> str:
     """Return the thoughts in fields such as `reasoning_content` (DeepSeek), `reasoning` (Ollama,
     OpenRouter) and `thinking`, or in parts of the content of such a type."""
     parts = message.get("content")
-    named: list[tuple[Any, Any]] = [(name, message[name]) for name in message]
-    for part in parts if isinstance(parts, list) else ():
-        if isinstance(part, Mapping):
-            named.append((part.get("type"), part))
-    told = (_told(value) for name, value in named if _REASONING.match(str(name)))
-    return next(filter(None, told), "")
+    places = [message[name] for name in message if _REASONING.match(str(name))]
+    places += filter(_is_thought, parts if isinstance(parts, list) else ())
+    return next(filter(None, map(_told, places)), "")
 
 
-def _told(value: Any) -> str:
-    """Return the text of a field for reasoning, or of its parts."""
-    if isinstance(value, list):
-        return "".join(map(_told, value))
-    if isinstance(value, Mapping):
-        names = ("text", "thinking", "reasoning", "summary", "content")
-        return next(filter(None, (_told(value.get(name)) for name in names)), "")
-    return value if isinstance(value, str) else ""
+def _is_thought(part: Any) -> bool:
+    return isinstance(part, Mapping) and bool(_REASONING.match(str(part.get("type"))))
 
 
 def _text(content: Any) -> str:
-    if isinstance(content, str):
-        return content
-    if isinstance(content, Mapping):  # a part, or what JSON in a text would say
-        said = content.get("text") if "text" in content else json.dumps(content)
-        return _text(said)
-    if isinstance(content, list):  # parts, as some servers give them
-        parts = [
-            part.get("text")
-            for part in content
-            if isinstance(part, Mapping) and part.get("type") not in ("thinking", "reasoning")
-        ]
-        return "".join(part for part in parts if isinstance(part, str))
+    """Return the text of a message's content: a text, a part, parts, or what JSON would say."""
+    if isinstance(content, Mapping) and "text" not in content:
+        return json.dumps(content)
+    parts = content if isinstance(content, list) else [content]
+    return "".join(_told(part) for part in parts if not _is_thought(part))
+
+
+def _told(value: Any, levels: int = 5) -> str:
+    """Return the text of a field or part, or of its parts."""
+    if isinstance(value, str) or not levels:
+        return value if isinstance(value, str) else ""
+    if isinstance(value, list):
+        return "".join(_told(part, levels - 1) for part in value)
+    if isinstance(value, Mapping):
+        names = ("text", "thinking", "reasoning", "summary", "content")
+        return next(filter(None, (_told(value.get(name), levels - 1) for name in names)), "")
     return ""
 
 

@@ -259,7 +259,8 @@ class Limiter:
         """The number of requests in flight."""
         self._starting = self.limit < self._most
         self._turn = asyncio.Lock()
-        self._freed = asyncio.Event()
+        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._held = 0  # places of requests in flight, or about to be sent
         self._asked = self._number = self._last_cut = 0
         self._failing = Failing()
         self._silent_since: float | None = None
@@ -300,16 +301,19 @@ class Limiter:
         """
         tokens = float(tokens_at_most(body)) if self._tokens else 0.0
         made = self.timing.clock()
-        async with self._turn:
-            sent = await self._wait_turn(made, tokens)
-        sent.row = row
-        sent.size = sum(len(message["content"] or "") for message in body.get("messages", ()))
+        await self._place()
         try:
-            yield sent
+            sent = await self._wait_turn(made, tokens)
+            sent.row = row
+            sent.size = sum(len(message["content"] or "") for message in body.get("messages", ()))
+            try:
+                yield sent
+            finally:
+                self.in_flight -= 1
+                sent.ended = self.timing.clock()
         finally:
-            self.in_flight -= 1
-            sent.ended = self.timing.clock()
-            self._freed.set()
+            self._held -= 1
+            self._hand_on()
 
     def answered(self, sent: Sent, headers: Mapping[str, str], tokens: int | None) -> None:
         """Adapt the limits to a good reply and the `tokens` that it reports."""
@@ -322,6 +326,7 @@ class Limiter:
             self._starting = False
         step = 1.0 if self._starting else _STEP
         self.limit = min(self._most, self.limit + step)
+        self._hand_on()
         if tokens is not None and sent.estimate:
             self._ratio = max(tokens / sent.estimate, self._ratio * 0.95)
             sent.tokens = float(tokens)
@@ -429,27 +434,59 @@ class Limiter:
         if seconds and seconds <= self.patience:
             self._paused_until = max(self._paused_until, self.timing.clock() + seconds)
 
+    async def _place(self) -> None:
+        """Wait for one of the places of requests in flight.
+
+        All places that come free are handed on at once. One by one, in turns of a busy event loop,
+        most of them would stay empty.
+        """
+        if not self._waiting and self._held + 1 <= self.limit:
+            self._held += 1
+            return
+        place = asyncio.get_running_loop().create_future()
+        self._waiting.append(place)
+        try:
+            await place
+        except asyncio.CancelledError:
+            if place.done() and not place.cancelled():
+                self._held -= 1
+                self._hand_on()
+            raise
+
+    def _hand_on(self) -> None:
+        while self._waiting and self._held + 1 <= max(1.0, self.limit):
+            place = self._waiting.popleft()
+            if not place.done():
+                self._held += 1
+                place.set_result(None)
+
     async def _wait_turn(self, made: float, tokens: float) -> Sent:
-        while True:
-            now = self.timing.clock()
-            message = self._stop.stopped(now)
-            if message is not None:
-                raise LlmError(message, final=True)
-            reserved = tokens * self._ratio * _HEADROOM
-            paused = self._paused_until - now
-            if paused > 0:
-                # Jitter, so that not all processes send at the same moment.
-                await self.timing.sleep(paused + min(1.0, paused / 10) * self.timing.chance())
-            elif self.in_flight + 1 > self.limit:
-                self._freed.clear()
-                await self._freed.wait()
-            elif (wait := max(self._next, self._room(now, reserved)) - now) > 0:
+        if not (self._requests or self._tokens) and self._paused_until <= self.timing.clock():
+            return self._sent_now(made, tokens)
+        async with self._turn:
+            while True:
+                now = self.timing.clock()
+                paused = self._paused_until - now
+                self._check_stop(now)
+                if paused > 0:
+                    # Jitter, so that not all processes send at the same moment.
+                    await self.timing.sleep(paused + min(1.0, paused / 10) * self.timing.chance())
+                    continue
+                reserved = tokens * self._ratio * _HEADROOM
+                wait = max(self._next, self._room(now, reserved)) - now
+                if wait <= 0:
+                    return self._sent_now(made, tokens)
                 # A reply shorter than reserved may make room earlier.
                 await self.timing.sleep(min(wait, _LOOK_AGAIN))
-            else:
-                return self._send(made, now, tokens, reserved)
 
-    def _send(self, made: float, now: float, estimate: float, reserved: float) -> Sent:
+    def _check_stop(self, now: float) -> None:
+        message = self._stop.stopped(now)
+        if message is not None:
+            raise LlmError(message, final=True)
+
+    def _sent_now(self, made: float, estimate: float) -> Sent:
+        now, reserved = self.timing.clock(), estimate * self._ratio * _HEADROOM
+        self._check_stop(now)
         self.in_flight += 1
         self._number += 1
         if self._silent_since is None:
@@ -605,6 +642,9 @@ class Sender:
             received = await exchange()
         except SendError as error:
             return self.limiter.failed(sent, self.retry.within(error))
+        except RecursionError:
+            deep = SendError("a reply is nested too deeply to be read", "garbled", transient=True)
+            return self.limiter.failed(sent, deep)
         tokens = sum(number or 0 for number in received.tokens) or None
         self.limiter.answered(sent, received.headers, tokens)
         return received

@@ -667,7 +667,7 @@ class Run:
 
     def __init__(
         self,
-        answers: Sequence[SendError | None],
+        answers: Sequence[Exception | None],
         concurrency: int = 1,
         size: int = 10,
         step: str = "verify",
@@ -861,6 +861,13 @@ def test_an_endpoint_that_takes_nothing_for_as_long_as_allowed_ends_the_run() ->
     served = Served(0, 3, seconds=100.0)
     assert all(one.final for one in served.results)
     assert "No request was answered for" in str(served.results[0])
+
+
+def test_a_reply_that_is_nested_too_deeply_is_tried_again() -> None:
+    deep = RecursionError("maximum recursion depth exceeded")
+    assert Run([deep]).sent == Retry().attempts
+    (error,) = Run([deep]).results
+    assert "nested too deeply" in str(error)
 
 
 @pytest.mark.parametrize("status", ["500", "garbled"])
