@@ -9,6 +9,7 @@ shorter intervals.
 """
 
 import asyncio
+import json
 import logging
 import random
 import time
@@ -24,7 +25,6 @@ from ufo.schemas.records import Usage
 from ufo.transforms.llm.errors import BUSY, SendError, Tokens
 from ufo.transforms.llm.forms import PROBE
 from ufo.transforms.llm.request import LlmError, Report
-from ufo.transforms.llm.tokens import tokens_at_most
 from ufo.transforms.llm.usage import OK
 from ufo.transforms.llm.waits import used_up
 
@@ -54,6 +54,7 @@ _CATCH_UP: Final = 3.0  # seconds of delay for which requests may be sent faster
 _HEADROOM: Final = 1.1  # factor of tokens reserved over the highest recent use
 _LOOK_AGAIN: Final = 1.0  # second
 _ON_ITS_WAY: Final = 6.0  # seconds after which the endpoint has counted a request
+_BYTES_A_TOKEN: Final = 3  # low, so that too many tokens are reserved rather than too few
 _SAME: Final = 5  # requests that fail alike, with no good reply between: the endpoint is to blame
 _SAME_LARGE: Final = 20  # the same where only the size or the text of the requests may be to blame
 _LARGE: Final = 3000  # characters of a prompt that may be too large
@@ -145,6 +146,11 @@ class RateLimits:
     def most_workers(self) -> float:
         """The largest number of processes that together can keep within the limits."""
         return min((limit for limit in astuple(self) if limit is not None), default=inf)
+
+
+def estimated(body: Mapping[str, Any]) -> int:
+    """Estimate the tokens of a request's JSON; the limiter corrects the ratio by the replies."""
+    return len(json.dumps(body, ensure_ascii=False).encode()) // _BYTES_A_TOKEN + 1
 
 
 @dataclass(slots=True, eq=False)
@@ -259,8 +265,7 @@ class Limiter:
         """The number of requests in flight."""
         self._starting = self.limit < self._most
         self._turn = asyncio.Lock()
-        self._waiting: deque[asyncio.Future[None]] = deque()
-        self._held = 0  # places of requests in flight, or about to be sent
+        self._freed = asyncio.Event()
         self._asked = self._number = self._last_cut = 0
         self._failing = Failing()
         self._silent_since: float | None = None
@@ -299,21 +304,18 @@ class Limiter:
         Raises:
             LlmError: final; an endpoint of the run has just failed for good.
         """
-        tokens = float(tokens_at_most(body)) if self._tokens else 0.0
+        tokens = float(estimated(body)) if self._tokens else 0.0
         made = self.timing.clock()
-        await self._place()
-        try:
+        async with self._turn:
             sent = await self._wait_turn(made, tokens)
-            sent.row = row
-            sent.size = sum(len(message["content"] or "") for message in body.get("messages", ()))
-            try:
-                yield sent
-            finally:
-                self.in_flight -= 1
-                sent.ended = self.timing.clock()
+        sent.row = row
+        sent.size = sum(len(message["content"] or "") for message in body.get("messages", ()))
+        try:
+            yield sent
         finally:
-            self._held -= 1
-            self._hand_on()
+            self.in_flight -= 1
+            sent.ended = self.timing.clock()
+            self._freed.set()
 
     def answered(self, sent: Sent, headers: Mapping[str, str], tokens: int | None) -> None:
         """Adapt the limits to a good reply and the `tokens` that it reports."""
@@ -326,7 +328,6 @@ class Limiter:
             self._starting = False
         step = 1.0 if self._starting else _STEP
         self.limit = min(self._most, self.limit + step)
-        self._hand_on()
         if tokens is not None and sent.estimate:
             self._ratio = max(tokens / sent.estimate, self._ratio * 0.95)
             sent.tokens = float(tokens)
@@ -434,59 +435,27 @@ class Limiter:
         if seconds and seconds <= self.patience:
             self._paused_until = max(self._paused_until, self.timing.clock() + seconds)
 
-    async def _place(self) -> None:
-        """Wait for one of the places of requests in flight.
-
-        All places that come free are handed on at once. One by one, in turns of a busy event loop,
-        most of them would stay empty.
-        """
-        if not self._waiting and self._held + 1 <= self.limit:
-            self._held += 1
-            return
-        place = asyncio.get_running_loop().create_future()
-        self._waiting.append(place)
-        try:
-            await place
-        except asyncio.CancelledError:
-            if place.done() and not place.cancelled():
-                self._held -= 1
-                self._hand_on()
-            raise
-
-    def _hand_on(self) -> None:
-        while self._waiting and self._held + 1 <= max(1.0, self.limit):
-            place = self._waiting.popleft()
-            if not place.done():
-                self._held += 1
-                place.set_result(None)
-
     async def _wait_turn(self, made: float, tokens: float) -> Sent:
-        if not (self._requests or self._tokens) and self._paused_until <= self.timing.clock():
-            return self._sent_now(made, tokens)
-        async with self._turn:
-            while True:
-                now = self.timing.clock()
-                paused = self._paused_until - now
-                self._check_stop(now)
-                if paused > 0:
-                    # Jitter, so that not all processes send at the same moment.
-                    await self.timing.sleep(paused + min(1.0, paused / 10) * self.timing.chance())
-                    continue
-                reserved = tokens * self._ratio * _HEADROOM
-                wait = max(self._next, self._room(now, reserved)) - now
-                if wait <= 0:
-                    return self._sent_now(made, tokens)
+        while True:
+            now = self.timing.clock()
+            message = self._stop.stopped(now)
+            if message is not None:
+                raise LlmError(message, final=True)
+            reserved = tokens * self._ratio * _HEADROOM
+            paused = self._paused_until - now
+            if paused > 0:
+                # Jitter, so that not all processes send at the same moment.
+                await self.timing.sleep(paused + min(1.0, paused / 10) * self.timing.chance())
+            elif self.in_flight + 1 > self.limit:
+                self._freed.clear()
+                await self._freed.wait()
+            elif (wait := max(self._next, self._room(now, reserved)) - now) > 0:
                 # A reply shorter than reserved may make room earlier.
                 await self.timing.sleep(min(wait, _LOOK_AGAIN))
+            else:
+                return self._send(made, now, tokens, reserved)
 
-    def _check_stop(self, now: float) -> None:
-        message = self._stop.stopped(now)
-        if message is not None:
-            raise LlmError(message, final=True)
-
-    def _sent_now(self, made: float, estimate: float) -> Sent:
-        now, reserved = self.timing.clock(), estimate * self._ratio * _HEADROOM
-        self._check_stop(now)
+    def _send(self, made: float, now: float, estimate: float, reserved: float) -> Sent:
         self.in_flight += 1
         self._number += 1
         if self._silent_since is None:
