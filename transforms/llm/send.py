@@ -9,7 +9,6 @@ shorter intervals.
 """
 
 import asyncio
-import json
 import logging
 import random
 import time
@@ -25,6 +24,7 @@ from ufo.schemas.records import Usage
 from ufo.transforms.llm.errors import BUSY, SendError, Tokens
 from ufo.transforms.llm.forms import PROBE
 from ufo.transforms.llm.request import LlmError, Report
+from ufo.transforms.llm.tokens import tokens_at_most
 from ufo.transforms.llm.usage import OK
 from ufo.transforms.llm.waits import used_up
 
@@ -54,7 +54,6 @@ _CATCH_UP: Final = 3.0  # seconds of delay for which requests may be sent faster
 _HEADROOM: Final = 1.1  # factor of tokens reserved over the highest recent use
 _LOOK_AGAIN: Final = 1.0  # second
 _ON_ITS_WAY: Final = 6.0  # seconds after which the endpoint has counted a request
-_BYTES_A_TOKEN: Final = 3  # low, so that too many tokens are reserved rather than too few
 _SAME: Final = 5  # requests that fail alike, with no good reply between: the endpoint is to blame
 _SAME_LARGE: Final = 20  # the same where only the size or the text of the requests may be to blame
 _LARGE: Final = 3000  # characters of a prompt that may be too large
@@ -146,11 +145,6 @@ class RateLimits:
     def most_workers(self) -> float:
         """The largest number of processes that together can keep within the limits."""
         return min((limit for limit in astuple(self) if limit is not None), default=inf)
-
-
-def estimated(body: Mapping[str, Any]) -> int:
-    """Estimate the tokens of a request's JSON; the limiter corrects the ratio by the replies."""
-    return len(json.dumps(body, ensure_ascii=False).encode()) // _BYTES_A_TOKEN + 1
 
 
 @dataclass(slots=True, eq=False)
@@ -304,7 +298,7 @@ class Limiter:
         Raises:
             LlmError: final; an endpoint of the run has just failed for good.
         """
-        tokens = float(estimated(body)) if self._tokens else 0.0
+        tokens = float(tokens_at_most(body)) if self._tokens else 0.0
         made = self.timing.clock()
         async with self._turn:
             sent = await self._wait_turn(made, tokens)
