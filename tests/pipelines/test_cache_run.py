@@ -45,9 +45,9 @@ def scene(tmp_path: Path, llm_server: LlmServer) -> Scene:
 def test_a_warm_run_sends_nothing(scene: Scene, place: str) -> None:
     flags = ("--cache", f"{scene.folder}/{place}")
     ok(*scene.arguments(*flags))
-    cold, sent = tables(scene.folder / "out"), len(scene.server.requests)
+    cold, sent = tables(scene.folder / "out"), len(scene.server.chats)
     ok(*scene.arguments(*flags, "--output", scene.folder / "again"))
-    assert len(scene.server.requests) == sent
+    assert len(scene.server.chats) == sent  # the server is looked at, but not asked
     warm = tables(scene.folder / "again")
     # To the request that each judgement came with.
     assert warm["evidence"] == cold["evidence"]

@@ -104,6 +104,7 @@ class Transport:
         self._added = endpoint.added
         self._key = ""
         self._served = False  # whether a reply was JSON
+        self._silent = False  # whether nothing answered to a look
         self.reached = reached
         """Whether the endpoint has answered, with success or with an error."""
 
@@ -131,7 +132,7 @@ class Transport:
         """Return the JSON that the server gives at a path below its base URL, or at a whole URL;
         None for an error. With a `body` it is posted. Azure is not asked: it lists models, but
         requests name deployments."""
-        if azure_of(self._endpoint.url):
+        if azure_of(self._endpoint.url) or self._silent:
             return None
         try:
             async with asyncio.timeout(_CONNECT_SECONDS):
@@ -139,7 +140,9 @@ class Transport:
                 return json.loads(response.content)
         except openai.APIStatusError:
             self.reached = True
-        except (*_NO_ANSWER, SendError, ValueError, RecursionError):
+        except _NO_ANSWER:
+            self._silent = not self.reached
+        except (SendError, ValueError, RecursionError):
             pass
         return None
 
