@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Final
@@ -58,9 +59,10 @@ def asked_in_words(text: str, now: float) -> float | None:
     """Return the seconds to wait that a message names, as in "retry in 31.5s" or "try again in
     6m0s", by a time or date, or in a field of its JSON; None without one."""
     if match := _DATE.search(text):
-        when = datetime.fromisoformat(f"{match[1]}T{match[2]}{match[3] or ''}")
-        when = when if when.tzinfo else when.replace(tzinfo=UTC)
-        return max(when.timestamp() - now, 0.0)
+        with suppress(ValueError, OverflowError):  # no day of the calendar
+            when = datetime.fromisoformat(f"{match[1]}T{match[2]}{match[3] or ''}")
+            when = when if when.tzinfo else when.replace(tzinfo=UTC)
+            return max(when.timestamp() - now, 0.0)
     if match := _CLOCK.search(text):
         hours, minutes, seconds = map(int, match.groups())
         return hours * 3600.0 + minutes * 60.0 + seconds
@@ -109,7 +111,7 @@ def _seconds(text: str, now: float) -> float:
     else:
         try:
             return max(datetime.fromisoformat(text).timestamp() - now, 0.0)
-        except ValueError:
+        except (ValueError, OverflowError):
             return 0.0
     if seconds > _MOMENT * 100:
         seconds /= 1000.0

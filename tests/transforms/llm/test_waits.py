@@ -107,6 +107,7 @@ def test_without_headers_no_limit_is_waited_for() -> None:
         ("Please try again later (request 17)", None),
         ("500 tokens", None),
         ("", None),
+        ("Try again at 2026-13-45 10:00 UTC", None),
     ],
 )
 def test_the_wait_that_words_ask_for(text: str, seconds: float | None) -> None:
