@@ -266,6 +266,35 @@ def test_an_endpoint_that_does_not_answer_is_named_while_it_is_waited_for(
     assert silent[0]["seconds"] >= 0.05
 
 
+KEPT_FROM: list[tuple[str, dict[str, str], str]] = [
+    ("https://model.example/v1", {"SSL_CERT_FILE": "/nowhere/ca.pem"}, "/nowhere/ca.pem"),
+    ("http://other.example/v1", {"ALL_PROXY": "socks5://127.0.0.1:1"}, "pip install socksio"),
+    ("http://third.example/v1", {"HTTP_PROXY": "nonsense://x y"}, "is not a proxy"),
+    ("http://127.0.0.1:9/v1", {}, "nothing answers at"),
+]
+
+
+@pytest.mark.parametrize(("url", "variables", "said"), KEPT_FROM, ids=[row[2] for row in KEPT_FROM])
+def test_what_keeps_requests_from_an_endpoint_is_said_with_the_remedy(
+    base: Setup,
+    monkeypatch: pytest.MonkeyPatch,
+    url: str,
+    variables: dict[str, str],
+    said: str,
+) -> None:
+    told = {"judge": "llm", "model": "m", "sources": ["reference"]}
+
+    def job_of(values: Any, sources: Any) -> Job:
+        return base.job_of({**values, "base_url": url}, sources)
+
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    with opened(replace(base, job_of=job_of)) as client:
+        last = events(client.post("/check", json={"text": TEXT, **told}))[-1]
+    assert last.data["status"] == 502
+    assert said in last.data["detail"]
+
+
 class Broken(FactSource):
     """A source after whose error no other answer is worth waiting for."""
 
