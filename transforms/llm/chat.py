@@ -229,8 +229,8 @@ def answer(payload: Any, function: str | None) -> ParsedReply:
 
 
 def _has_no_answer(choice: Choice) -> bool:
-    said = choice.text.strip() or choice.arguments or choice.refusal
-    return not said and (bool(choice.thought) or choice.ending == BROKEN_OFF)
+    answered = choice.text.strip() or choice.arguments or choice.refusal
+    return not answered and (bool(choice.thought) or choice.ending == BROKEN_OFF)
 
 
 def _reasoning(usage: Any) -> int:
@@ -334,8 +334,8 @@ def _arguments(message: Mapping[str, Any], name: str) -> str | None:
     arguments = [next(filter(None, map(call.get, _ARGUMENTS))) for call in named or called]
     # Some servers return an object.
     return "\n".join(
-        given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
-        for given in arguments
+        value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        for value in arguments
     )
 
 

@@ -269,9 +269,10 @@ def endpoints(
     result = {}
     for role, (role_model, role_url) in by_role.items():
         url = role_url or base_url
-        one = Endpoint(role_model or model or DEFAULT_MODEL, url, _key_variable(role, url), timeout)
-        shares = url == base_url
-        result[role] = replace(one, headers=headers, body=body) if shares else one
+        name, key = role_model or model or DEFAULT_MODEL, _key_variable(role, url)
+        result[role] = Endpoint(name, url, key, timeout)
+        if url == base_url:
+            result[role] = replace(result[role], headers=headers, body=body)
     return result
 
 

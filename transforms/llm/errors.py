@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from ufo.schemas.records import FILTERED, TRANSPORT, TRUNCATED
 from ufo.transforms.llm.endpoint import NO_KEY, URL_VARIABLE, Endpoint
-from ufo.transforms.llm.waits import asked_in_words, per_minute, retry_after, used_up
+from ufo.transforms.llm.waits import per_minute, wait_asked_for
 
 KEY: Final = "key"
 MODEL: Final = "model"
@@ -41,6 +41,7 @@ _QUOTAS = re.compile(r'"(?:quotaId|reason)": "([^"]+)"')  # Google's names of li
 _PARTICULAR = re.compile(r"\"[^\"]*\"|(?<!\w)'[^']*'|`[^`]*`|\S*\d\S*|\b[\w-]{24,}\b")
 _READ = 4000  # characters of an endpoint's message that are searched
 _SHOWN = 300
+_SECRET = 8  # characters of a key that is one
 _SAID = re.compile(
     r"(?:error_?|status_)?(?:message|msg|description)|details?|reason|title|errors?", re.IGNORECASE
 )
@@ -163,11 +164,8 @@ def of_response(
         return SendError(message, reason=TRUNCATED, overflow=overflow, **common)
     if kind == BUSY:
         headers = {**headers, **_headers_inside(payload)}
-        seconds = retry_after(headers, now)
-        if seconds is None:
-            seconds = asked_in_words(f"{words} {_json(payload)}"[:_READ], now)
-        if seconds is None and status == 429:
-            seconds = used_up(headers, now, refused=True)
+        text = f"{words} {_json(payload)}"[:_READ]
+        seconds = wait_asked_for(headers, text, now, limited=status == 429)
         common["per_minute"] = per_minute(words, headers, now)
         return SendError(answered, transient=True, retry_after=seconds, **common)
     reason = FILTERED if kind == FILTERED else TRANSPORT
@@ -192,19 +190,19 @@ def table(name: str) -> Any:
 def known(status: int, text: str) -> tuple[tuple[str, ...], dict[str, int]]:
     """Return the kinds of the rows that match an error, and the numbers that the first one reads:
     `context`, `prompt`, `cap`."""
-    found = [
+    matches = [
         (row["kind"], match)
         for row in table("refusals")
         if (row.get("always") or status in (400, 413, 422))
         and (match := re.search(row["text"], text, re.IGNORECASE))
     ]
-    if not found:
+    if not matches:
         return (), {}
-    groups = found[0][1].groupdict()
+    groups = matches[0][1].groupdict()
     numbers = {
         name.rstrip("2"): int(value.replace(",", "")) for name, value in groups.items() if value
     }
-    return tuple(dict.fromkeys(kind for kind, _ in found)), numbers
+    return tuple(dict.fromkeys(kind for kind, _ in matches)), numbers
 
 
 def payload_of(text: str) -> Any:
@@ -239,11 +237,11 @@ def words_of(payload: Any, key: str) -> tuple[str, str, str]:
     fields = _fields(payload)
     metadata = fields.get("metadata")
     raw = metadata.get("raw") if isinstance(metadata, dict) else None
-    said = [_said(fields) or payload, raw]
+    messages = [_said(fields) or payload, raw]
     codes = [str(fields[name]) for name in _CODES if isinstance(fields.get(name), str | int)]
     param = fields.get("param")
     return (
-        ": ".join(text for text in (_clean(one, key) for one in said) if text),
+        ": ".join(filter(None, (_clean(message, key) for message in messages))),
         " ".join([*codes, *_QUOTAS.findall(_json(fields.get("details")))]),
         param if isinstance(param, str) else "",
     )
@@ -265,7 +263,7 @@ def _clean(message: Any, key: str) -> str:
         title = _TITLE.search(message)
         message = unescape(title[1]) if title else "a page without a title"
     line = " ".join((message if isinstance(message, str) else _json(message))[:_READ].split())
-    if key != NO_KEY:
+    if len(key) >= _SECRET:  # a word such as "ollama", where the server wants no key, is none
         line = line.replace(key, "***")
     return _KEY_LIKE.sub("***", line)
 
@@ -292,15 +290,15 @@ def inside(payload: Any) -> tuple[int, Any] | None:
         return None
     choices = payload.get("choices")
     parts = [payload, *(choices if isinstance(choices, list) else ())]
-    found = next(filter(None, map(_error_in, parts)), None)
-    if found is None and not choices and _said(payload):
-        found = payload
-    if found is None:
+    error = next(filter(None, map(_error_in, parts)), None)
+    if error is None and not choices and _said(payload):
+        error = payload
+    if error is None:
         return None
-    fields = _fields(found)
+    fields = _fields(error)
     codes = (str(fields.get(name)) for name in _CODES)
     status = next((code for code in codes if re.fullmatch("[45][0-9]{2}", code)), "400")
-    return int(status), found
+    return int(status), error
 
 
 def _error_in(fields: Any) -> Any:

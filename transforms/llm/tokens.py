@@ -192,6 +192,6 @@ def _numbers(described: Any) -> Iterator[tuple[str, int]]:
         name = str(field).rpartition(".")[2]  # Ollama: "llama.context_length"
         yield from _numbers(value)
         if name == "parameters" and isinstance(value, str):
-            yield from ((found[1], int(found[2])) for found in _SET.finditer(value))
+            yield from ((match[1], int(match[2])) for match in _SET.finditer(value))
         elif (size := str(value).removesuffix(".0")).isdecimal() and int(size) in _SIZES:
             yield name, int(size)

@@ -40,6 +40,19 @@ _A_MINUTE = re.compile(
 )
 
 
+def wait_asked_for(
+    headers: Mapping[str, str], text: str, now: float, limited: bool
+) -> float | None:
+    """Return the seconds to wait by headers, else by the text of an error, else, where the rate was
+    `limited`, until a used-up limit is reset; None without any of them."""
+    seconds = retry_after(headers, now)
+    if seconds is None:
+        seconds = asked_in_words(text, now)
+    if seconds is None and limited:
+        seconds = used_up(headers, now, refused=True)
+    return seconds
+
+
 def retry_after(headers: Mapping[str, str], now: float) -> float | None:
     """Return the seconds to wait by `retry-after` (RFC 9110, 10.2.3) or a header like it, such as
     `x-ms-retry-after-ms`; also where it holds a duration or a time in place of seconds."""

@@ -39,6 +39,11 @@ def test_no_message_has_the_key_or_the_query_of_the_url_and_all_are_cut(status: 
     assert len(message) < 600
 
 
+@pytest.mark.parametrize("word", ["x", "ollama", "EMPTY"])
+def test_a_word_in_place_of_a_key_is_not_taken_out_of_messages(word: str) -> None:
+    assert f"{word} does not exist" in failure(400, word, message=f"{word} does not exist").message
+
+
 FINAL = ("day", "quota", "key", "region", "tls", "unloaded", "model")
 KINDS = [row["kind"] for row in refusals()]
 ROWS = [(row["kind"], one) for row in refusals() for one in row["examples"]]
