@@ -11,6 +11,7 @@ import time
 from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
 from ufo.schemas.errors import need
@@ -386,7 +387,7 @@ class OpenAiClient:
         if endpoint not in self._sessions:
             settings = self._settings
             limiter = self._limiter(endpoint)
-            sender = Sender(limiter, settings.retry, self._budget, self._timing)
+            sender = Sender(limiter, self._budget, self._timing)
             self._sessions[endpoint] = Session(
                 endpoint,
                 self._transport(endpoint),
@@ -427,17 +428,16 @@ class OpenAiClient:
         settings = self._settings
         key = endpoint.place, settings.limits
         if key not in self._shared.limiters:
-            reached = endpoint.url in settings.reached
             self._shared.limiters[key] = Limiter(
                 settings.limits.divided(settings.workers),
-                self._shared.stop,
+                self._shared.stop or Stop(),
                 settings.sent_before,
-                LOCAL_START if endpoint.local else None,
+                LOCAL_START if endpoint.local else inf,
                 endpoint.timeout,
                 self._timing,
-                settings.retry.seconds,
+                settings.retry,
                 self._report,
-                reached=reached,
+                reached=endpoint.url in settings.reached,
             )
         return self._shared.limiters[key]
 

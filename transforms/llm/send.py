@@ -2,20 +2,18 @@
 
 Requests to language models and to search engines use it. The `Limiter` of an endpoint has the state
 that its requests share. It adapts the number of concurrent requests by additive increase and
-multiplicative decrease (Chiu and Jain, 1989), as in TCP. Where that number starts low, it grows by
-one with each reply (slow start) until the first overload, or until replies take a quarter of the
-time-out. Requests are spread evenly over the minute, since endpoints enforce limits a minute over
-shorter intervals.
+multiplicative decrease (Chiu and Jain, 1989), as in TCP. Until the first overload that number grows
+by one with each quick reply (slow start). Requests are spread evenly over the minute, since
+endpoints enforce limits a minute over shorter intervals.
 """
 
 import asyncio
 import logging
 import random
 import time
-from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import astuple, dataclass, field, replace
+from functools import partial
 from math import ceil, inf
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 from uuid import uuid4
@@ -47,16 +45,16 @@ _WORDS: Final = {
 }
 _BETWEEN_REPORTS: Final = 3.0  # seconds
 _STOPPED_SECONDS: Final = 10.0
-_STEP: Final = 0.125  # added to the concurrency by each reply after an overload
+_STEP: Final = 0.125  # added to the concurrency by a reply that is slow or after an overload
 _SLOW: Final = 0.25  # share of the time-out: a slower reply shows a busy endpoint
 _MINUTE: Final = 60.0
-_CATCH_UP: Final = 3.0  # seconds of delay for which requests may be sent faster afterwards
-_HEADROOM: Final = 1.1  # factor of tokens reserved over the highest recent use
-_LOOK_AGAIN: Final = 1.0  # second
-_ON_ITS_WAY: Final = 6.0  # seconds after which the endpoint has counted a request
+_USED: Final = 0.95  # share of a limit a minute that is used
+_CATCH_UP: Final = 1.0  # seconds of delay for which requests may be sent faster afterwards
+_LOOK_AGAIN: Final = 0.25  # seconds
 _SAME: Final = 5  # requests that fail alike, with no good reply between: the endpoint is to blame
 _SAME_LARGE: Final = 20  # the same where only the size or the text of the requests may be to blame
 _LARGE: Final = 3000  # characters of a prompt that may be too large
+_PASSING: Final = "passing"
 _LOG = logging.getLogger("ufo.llm")
 
 
@@ -93,16 +91,6 @@ class Retry:
             return backoff * (0.5 + chance / 2)
         # Never before the time asked for, and with jitter after it.
         return asked + min(backoff, 1.0) * chance
-
-    def within(self, error: SendError) -> SendError:
-        """Return the error, or a final one where the endpoint asks for a pause over `seconds`."""
-        if not error.transient or (error.retry_after or 0.0) <= self.seconds:
-            return error
-        message = (
-            f"{error.message}. It asks to wait {error.retry_after:,.0f} s, and retries may take "
-            f"{self.seconds:,.0f} s (--retry_seconds); run the same command again after that"
-        )
-        return _final(error, message)
 
 
 def _final(error: SendError, message: str) -> SendError:
@@ -149,27 +137,46 @@ class RateLimits:
 
 @dataclass(slots=True, eq=False)
 class Sent:
-    """A request that the limiter admitted: when it was made, sent and ended; the tokens estimated
-    from its text, and those that count against the limit a minute; its usage row, and the
-    characters of its prompt."""
+    """A request that the limiter admitted: when it was made and sent, the tokens reserved for it,
+    the characters of its prompt, and its usage row."""
 
     number: int
     made: float
     at: float
-    estimate: float
-    tokens: float
-    row: Usage | None = None
-    size: int = 0
-    ended: float = inf
+    tokens: int
+    size: int
+    row: Usage | None
 
     @property
-    def expires(self) -> float:
-        """The time from which it counts no more against the limits a minute.
+    def probe(self) -> bool:
+        """Whether it probes the endpoint."""
+        return self.row is not None and self.row.step == PROBE
 
-        It is unknown when an endpoint counts a request. So it counts here from when it is sent
-        until a minute after its reply, or after it must have arrived.
-        """
-        return min(self.ended, self.at + _ON_ITS_WAY) + _MINUTE
+
+class Pace:
+    """Spreads an amount a minute evenly, by virtual scheduling (the generic cell rate algorithm).
+
+    Its only state is the time from which the next request may be sent. `taken` is what was sent
+    just before.
+    """
+
+    def __init__(self, per_minute: int | None, now: float, taken: int = 0) -> None:
+        self._seconds = _MINUTE / (_USED * per_minute) if per_minute else 0.0  # of each
+        self._next = now
+        self.take(taken, now)
+
+    def wait(self, now: float) -> float:
+        """Return the seconds until the next request may be sent, none if not positive."""
+        return self._next - now
+
+    def take(self, amount: int, now: float) -> None:
+        """Count an amount that is sent now."""
+        self._next = max(self._next, now - _CATCH_UP)
+        self.correct(amount)
+
+    def correct(self, more: int) -> None:
+        """Count so much more, or less, of what was sent."""
+        self._next += more * self._seconds
 
 
 @dataclass(slots=True)
@@ -179,46 +186,44 @@ class Failing:
 
     answered: bool = False  # by a reply that was not a probe's
     largest: int = _LARGE  # characters of a prompt that is not too large
-    all: dict[int, Usage] = field(default_factory=dict)
-    alike: dict[str, dict[int, Usage]] = field(default_factory=dict)
-    larger: dict[str, dict[int, Usage]] = field(default_factory=dict)
-    # By the words of a refusal, the number of the last request that was sent before it came.
-    since: dict[str, int] = field(default_factory=dict)
+    # By the words of the refusal and the request: the number of the request sent last before it.
+    failed: dict[str, dict[int, tuple[Sent, int]]] = field(default_factory=dict)
     of_texts: set[str] = field(default_factory=set)  # words that later requests did not get
 
     def good(self, sent: Sent) -> None:
         """Learn of a good reply."""
-        self.answered = self.answered or sent.row is None or sent.row.step != PROBE
+        self.answered = self.answered or not sent.probe
         self.largest = max(self.largest, sent.size)
-        self.of_texts |= {words for words, last in self.since.items() if sent.number > last}
-        for failed in (self.all, self.alike, self.larger):
-            failed.clear()
+        for words, same in self.failed.items():
+            if sent.number > min(newest for _, newest in same.values()):
+                self.of_texts.add(words)
+        self.failed.clear()
 
     def bad(self, sent: Sent, error: SendError, last: bool, newest: int) -> int:
         """Learn of an error; return how many requests got it where all would get it, else 0.
 
         `last` says that no other request is in progress, and `newest` is the number of the request
-        sent last. A refusal in unknown words may be about the size of the request. It is not where
-        a shorter one of the same response got it too. Words that some requests got and later ones
-        did not, as of a content filter, have to come more often.
+        sent last. A refusal in unknown words may be about the size of the request: of the large
+        ones of a response and step the first does not count, since it is halved then. Words that
+        some requests got and later ones did not, as of a content filter, have to come more often.
         """
-        row = sent.row
-        if row is None or row.step == PROBE:
+        words = error.sameness or (_PASSING if error.transient else "")
+        if not words or sent.row is None or sent.probe:
             return 0
-        if error.transient:
-            self.all[id(row)] = row
-        if not error.sameness:
+        same = self.failed.setdefault(words, {})
+        same.setdefault(id(sent.row), (sent, newest))
+        if words == _PASSING:
             return 0
-        self.since.setdefault(error.sameness, newest)
-        alike = self.alike.setdefault(error.sameness, {})
-        larger = self.larger.setdefault(error.sameness, {})
-        own = row.response_id, row.step
-        halved = any((other.response_id, other.step) == own for other in larger.values())
-        (alike if sent.size <= self.largest or halved else larger)[id(row)] = row
-        few = last and not self.answered and len(alike) > 1
-        same = len(alike) + len(larger)
-        many = len(alike) >= _SAME and error.sameness not in self.of_texts
-        return same if few or many or same >= _SAME_LARGE else 0
+        rows = [one.row for one, _ in same.values() if one.row and one.size > self.largest]
+        alike = len(same) - len({(row.response_id, row.step) for row in rows})
+        few = last and not self.answered and alike > 1
+        many = alike >= _SAME and words not in self.of_texts
+        return len(same) if few or many or len(same) >= _SAME_LARGE else 0
+
+    @property
+    def all_fail(self) -> bool:
+        """Whether several requests failed for reasons that pass."""
+        return len(self.failed.get(_PASSING, ())) >= _SAME
 
 
 @dataclass(eq=False)
@@ -229,102 +234,91 @@ class Limiter:
     concurrency, None for all that `limits` allow; `timeout` is of one request, in seconds. `stop`
     is shared by all endpoints of a run.
 
-    If an endpoint that answered before stops answering, the run stops after `patience` seconds. No
-    request is delayed for longer. `reached` says that the endpoint answered another process of the
-    run. Where it `queues`, an endpoint that is too busy is waited for, however many tries that
-    takes. Messages call it `name` and go to `report`, by default the log.
+    No request is delayed for longer than `retry` allows. `reached` says that the endpoint answered
+    another process of the run. Where it `queues`, an endpoint that is too busy is waited for,
+    however many tries that takes. Messages call it `name` and go to `report`, by default the log.
     """
 
     limits: RateLimits
-    stop: Stop | None = None
+    stop: Stop = field(default_factory=Stop)
     before: int = 0
-    start: int | None = None
+    start: float = inf
     timeout: float = inf
     timing: Timing = REAL
-    patience: float = inf
-    report: Report | None = None
+    retry: Retry = field(default_factory=Retry)
+    report: Report = _LOG.warning
     name: str = "the endpoint"
     reached: bool = False
     queues: bool = True
 
     def __post_init__(self) -> None:
-        self._stop = self.stop or Stop()
-        self._tell = self.report or _LOG.warning
-        self._requests = self.limits.requests_per_minute
-        self._tokens = self.limits.tokens_per_minute
+        now = self.timing.clock()
+        self._requests = Pace(self.limits.requests_per_minute, now, self.before)
+        self._tokens = Pace(self.limits.tokens_per_minute, now)
         self._most = float(self.limits.concurrency or inf)
-        self.limit = min(self._most, inf if self.start is None else self.start)
+        self.limit = min(self._most, self.start)
         """The current limit of concurrent requests."""
         self.in_flight = 0
         """The number of requests in flight."""
-        self._starting = self.limit < self._most
         self._turn = asyncio.Lock()
         self._freed = asyncio.Event()
         self._asked = self._number = self._last_cut = 0
         self._failing = Failing()
         self._silent_since: float | None = None
         self._paused_until = self._next_report = self._good_at = -inf
-        self._ratio = 1.0  # tokens reported by tokens estimated
-        self._next = -inf  # the time from which even spacing allows the next request
-        now = self.timing.clock()
-        # The requests of the last minute.
-        self._sent = deque(Sent(0, now, now, 0.0, 0.0) for _ in range(self.before))
-        self._limited_at = inf  # when the endpoint first said that it limits the rate
+        self._good = 0  # replies
+        self._limited: tuple[float, int] | None = None  # the first rate limit: when, after how many
         self._advised = False
-        self._good: deque[float] = deque()  # the times of good replies since then
 
-    @contextmanager
-    def asked(self) -> Iterator[None]:
-        """Count a request as in progress, over all of its attempts."""
+    def begin(self) -> None:
+        """Count a request as in progress, over all of its attempts, until `end`."""
         self._asked += 1
-        try:
-            yield
-        finally:
-            self._asked -= 1
-            if not self._asked:
-                self._silent_since = None
+
+    def end(self) -> None:
+        """Count a request as ended."""
+        self._asked -= 1
+        if not self._asked:
+            self._silent_since = None
 
     def silence(self) -> float:
         """Return for how many seconds the endpoint has been asked without answering."""
         since = self._silent_since
         return 0.0 if since is None else self.timing.clock() - since
 
-    @asynccontextmanager
-    async def admitted(
-        self, body: Mapping[str, Any], row: Usage | None = None
-    ) -> AsyncIterator[Sent]:
-        """Wait until the request may be sent; it counts as in flight until the block ends.
+    async def admit(self, body: Mapping[str, Any], row: Usage | None = None) -> Sent:
+        """Wait until a request may be sent; it counts as in flight until `release`.
 
         Raises:
             LlmError: final; an endpoint of the run has just failed for good.
         """
-        tokens = float(tokens_at_most(body)) if self._tokens else 0.0
+        tokens = tokens_at_most(body) if self.limits.tokens_per_minute else 0
+        size = sum(len(message["content"] or "") for message in body.get("messages", ()))
         made = self.timing.clock()
         async with self._turn:
-            sent = await self._wait_turn(made, tokens)
-        sent.row = row
-        sent.size = sum(len(message["content"] or "") for message in body.get("messages", ()))
-        try:
-            yield sent
-        finally:
-            self.in_flight -= 1
-            sent.ended = self.timing.clock()
-            self._freed.set()
+            now = await self._turn_comes()
+            self.in_flight += 1
+            self._number += 1
+        self._requests.take(1, now)
+        self._tokens.take(tokens, now)
+        if self._silent_since is None:
+            self._silent_since = now
+        return Sent(self._number, made, now, tokens, size, row)
+
+    def release(self) -> None:
+        """Count a request as no longer in flight."""
+        self.in_flight -= 1
+        self._freed.set()
 
     def answered(self, sent: Sent, headers: Mapping[str, str], tokens: int | None) -> None:
         """Adapt the limits to a good reply and the `tokens` that it reports."""
         self._heard()
         self._failing.good(sent)
+        self._good += 1
         now = self._good_at = self.timing.clock()
-        if self._limited_at < inf:
-            self._good.append(now)
-        if now - sent.at > _SLOW * self.timeout:
-            self._starting = False
-        step = 1.0 if self._starting else _STEP
-        self.limit = min(self._most, self.limit + step)
-        if tokens is not None and sent.estimate:
-            self._ratio = max(tokens / sent.estimate, self._ratio * 0.95)
-            sent.tokens = float(tokens)
+        starts = not self._last_cut and now - sent.at <= _SLOW * self.timeout
+        self.limit = min(self._most, self.limit + (1.0 if starts else _STEP))
+        if tokens is not None:
+            self._tokens.correct(tokens - sent.tokens)
         self._pause(used_up(headers, time.time()))
 
     def failed(self, sent: Sent, error: SendError) -> SendError:
@@ -332,12 +326,16 @@ class Limiter:
 
         Returns the error, or a final one where every further request would fail too.
         """
-        now = self.timing.clock()
         error.queued = sent.at - sent.made
         if error.status not in _UNANSWERED:
             self._heard()
-        elif error.status == "connection" and error.transient:
-            error = self._gone(error)
+        if error.transient and (error.retry_after or 0.0) > self.retry.seconds:
+            message = (
+                f"{error.message}. It asks to wait {error.retry_after:,.0f} s, and retries may "
+                f"take {self.retry.seconds:,.0f} s (--retry_seconds); run the same command again "
+                "after that"
+            )
+            error = _final(error, message)
         if same := self._failing.bad(sent, error, self._asked <= 1, self._number):
             message = (
                 f"{error.message.rstrip('.')}. {same} requests in a row were refused so; mend what "
@@ -345,12 +343,11 @@ class Limiter:
             )
             error = _final(error, message)
         if error.final:
-            self._stop.stop(error.message, now)
+            self.stop.stop(error.message, self.timing.clock())
         # A request sent before the last cut says nothing about the lower limit.
         if error.status in _OVERLOAD and sent.number > self._last_cut:
             self.limit = max(1.0, min(self.limit, self.in_flight) / 2)
             self._last_cut = self._number
-            self._starting = False
         self._pause(error.retry_after)
         return error
 
@@ -363,121 +360,78 @@ class Limiter:
         if error.status in _UNANSWERED:
             return self.reached
         busy = error.status in _CROWDED or error.kind == BUSY
-        all_fail = self._good_at < since and len(self._failing.all) >= _SAME
-        return self.queues and (busy or all_fail)
+        return self.queues and (busy or (self._failing.all_fail and self._good_at < since))
 
-    def retrying(self, error: SendError, pause: float) -> None:
-        """Report a retry to the user, once in a few seconds; a rate limit once."""
+    def retrying(self, error: SendError, pause: float, left: float) -> None:
+        """Report a retry to the user, once in a few seconds; a rate limit once. `left` is the time
+        for retries, in seconds."""
         now = self.timing.clock()
         if error.status == "429":
-            self._limited(error, now)
-            return
-        if now < self._next_report:
-            return
-        self._next_report = now + _BETWEEN_REPORTS
-        if error.status == "connection" and self.patience < inf:
-            left = _duration(self.patience - self.silence(), " more")
-            self._tell(f"{self.name} does not answer, retrying for {left}")
-        else:
+            self._advise(error, now)
+        elif now >= self._next_report:
+            self._next_report = now + _BETWEEN_REPORTS
             word = _WORDS.get(error.status, f"got status {error.status}")
-            self._tell(f"a request {word}, retrying in {max(1, ceil(pause))} s")
+            message = f"a request {word}, retrying in {max(1, ceil(pause))} s"
+            if error.status == "connection":
+                message = f"{self.name} does not answer, retrying for {_duration(left, ' more')}"
+            self.report(message)
 
     def gave_up(self, error: SendError, since: float) -> SendError:
         """Return the error of a request that was tried for as long as allowed: a final one where
         no other request was answered well for that long."""
         seconds = self.timing.clock() - since
-        if error.status in _UNANSWERED or self._good_at >= since or seconds < _MINUTE:
+        least = 0.0 if error.status == "connection" else _MINUTE
+        if error.status == "timeout" or self._good_at >= since or seconds <= least:
             return error
-        tried = _duration(seconds)
         message = (
-            f"{error.message}. No request was answered for {tried}; run the same command again "
-            "later"
+            f"{error.message}. No request was answered for {_duration(seconds)}; run the same "
+            "command again when the endpoint answers"
         )
-        self._stop.stop(message, self.timing.clock())
+        self.stop.stop(message, self.timing.clock())
         return _final(error, message)
 
-    def _limited(self, error: SendError, now: float) -> None:
+    def _advise(self, error: SendError, now: float) -> None:
         """Tell of a rate limit, and of the flag that fits it: by the limit's own words, else by the
-        replies of a minute."""
-        if self._limited_at == inf:
-            self._limited_at = now
-            self._tell(f"a rate limit was met: {error.message}; requests wait for it")
-        while self._good and self._good[0] <= now - _MINUTE:
-            self._good.popleft()
-        seen = len(self._good) if now >= self._limited_at + _MINUTE else 0
-        fits = error.per_minute or seen
-        if fits and not self._advised and fits < (self._requests or inf):
+        replies since the first one, after a minute."""
+        if self._limited is None:
+            self._limited = now, self._good
+            self.report(f"a rate limit was met: {error.message}; requests wait for it")
+        since, before = self._limited
+        minutes = (now - since) / _MINUTE
+        fits = error.per_minute or (round((self._good - before) / minutes) if minutes >= 1 else 0)
+        if fits and not self._advised and fits < (self.limits.requests_per_minute or inf):
             self._advised = True
-            self._tell(f"--requests_per_minute {fits} would fit {self.name}")
-
-    def _gone(self, error: SendError) -> SendError:
-        """Return the error, or a final one where the endpoint has not answered for too long."""
-        if not 0 < self.patience <= self.silence():
-            return error
-        message = (
-            f"{self.name} has not answered for {_duration(self.silence())}: {error.message}; "
-            "start it again, and run the same command again"
-        )
-        return _final(error, message)
+            self.report(f"--requests_per_minute {fits} would fit {self.name}")
 
     def _heard(self) -> None:
         self.reached = True
-        # An answered request counts as in flight until its block ends.
+        # An answered request counts as in flight until it is released.
         self._silent_since = self.timing.clock() if self.in_flight > 1 else None
 
     def _pause(self, seconds: float | None) -> None:
-        if seconds and seconds <= self.patience:
+        if seconds and seconds <= self.retry.seconds:
             self._paused_until = max(self._paused_until, self.timing.clock() + seconds)
 
-    async def _wait_turn(self, made: float, tokens: float) -> Sent:
+    async def _turn_comes(self) -> float:
+        """Wait until the next request may be sent; return the time."""
         while True:
             now = self.timing.clock()
-            message = self._stop.stopped(now)
+            message = self.stop.stopped(now)
             if message is not None:
                 raise LlmError(message, final=True)
-            reserved = tokens * self._ratio * _HEADROOM
             paused = self._paused_until - now
+            wait = max(self._requests.wait(now), self._tokens.wait(now))
             if paused > 0:
                 # Jitter, so that not all processes send at the same moment.
                 await self.timing.sleep(paused + min(1.0, paused / 10) * self.timing.chance())
             elif self.in_flight + 1 > self.limit:
                 self._freed.clear()
                 await self._freed.wait()
-            elif (wait := max(self._next, self._room(now, reserved)) - now) > 0:
-                # A reply shorter than reserved may make room earlier.
+            elif wait > 0:
+                # A reply with fewer tokens than reserved makes room earlier.
                 await self.timing.sleep(min(wait, _LOOK_AGAIN))
             else:
-                return self._send(made, now, tokens, reserved)
-
-    def _send(self, made: float, now: float, estimate: float, reserved: float) -> Sent:
-        self.in_flight += 1
-        self._number += 1
-        if self._silent_since is None:
-            self._silent_since = now
-        sent = Sent(self._number, made, now, estimate, reserved)
-        if self._requests:
-            self._next = max(self._next, now - _CATCH_UP) + _MINUTE / self._requests
-        if self._requests or self._tokens:
-            self._sent.append(sent)
-        return sent
-
-    def _room(self, now: float, tokens: float) -> float:
-        """Return the time from which one more request of `tokens` tokens is within the limits."""
-        sent = self._sent
-        while sent and sent[0].expires <= now:
-            sent.popleft()
-        when = now
-        if self._requests is not None and len(sent) >= self._requests:
-            when = sent[len(sent) - self._requests].expires
-        if self._tokens is not None:
-            # A request larger than the limit is sent alone.
-            left = sum(one.tokens for one in sent)
-            for one in sent:
-                if left + tokens <= self._tokens:
-                    break
-                when = max(when, one.expires)
-                left -= one.tokens
-        return when
+                return now
 
 
 def _duration(seconds: float, more: str = "") -> str:
@@ -518,7 +472,7 @@ async def retrying(
             if now + pause > ends:
                 raise (limiter.gave_up(error, first) if limiter and waits else error) from None
             if limiter is not None:
-                limiter.retrying(error, pause)
+                limiter.retrying(error, pause, ends - now)
         await timing.sleep(pause)
         attempt += 1
 
@@ -539,7 +493,6 @@ class Sender:
     """Sends requests to one endpoint, on one event loop."""
 
     limiter: Limiter
-    retry: Retry
     budget: "Budget"
     timing: Timing = REAL
 
@@ -560,42 +513,55 @@ class Sender:
             LlmError: no request can succeed any more.
             CostCapped: the request could exceed the cap of the budget.
         """
+        limiter = self.limiter
+        limiter.begin()
+        try:
+            attempt = partial(self._attempt, body, exchange, row, rows)
+            return await retrying(attempt, limiter.retry, self.timing, limiter)
+        finally:
+            limiter.end()
 
-        async def attempted(attempt: int) -> T:
-            async with self.limiter.admitted(body, row) as sent:
-                reserved = await self.budget.reserve(body)
-                # The time waited for limiter and budget is not part of the request.
-                started = time.monotonic()
-                outcome: Received[T] | SendError | None = None
-                try:
-                    outcome = await self._outcome(exchange, sent)
-                finally:
-                    done = None
-                    if outcome is not None:
-                        done = replace(
-                            row,
-                            request_id=outcome.request_id or uuid4().hex,
-                            status=outcome.status,
-                            retries=attempt,
-                            prompt_tokens=outcome.tokens[0],
-                            completion_tokens=outcome.tokens[1],
-                            seconds=time.monotonic() - started,
-                            cost_usd=None,
-                        )
-                    # A request refused with an HTTP status is not billed. A request that was
-                    # cancelled or lost its connection may have been billed.
-                    billed = outcome is None or not outcome.status.isdigit()
-                    done = self.budget.settle(body, reserved, done, billed)
-                    if done is not None:
-                        rows.append(done)
-            if isinstance(outcome, SendError):
-                fields = {"model": row.model, "status": outcome.status, "tries": attempt + 1}
-                _LOG.info("a request failed: %s", outcome.message, extra={"ufo_fields": fields})
-                raise outcome
-            return outcome.value
-
-        with self.limiter.asked():
-            return await retrying(attempted, self.retry, self.timing, self.limiter)
+    async def _attempt(
+        self,
+        body: Mapping[str, Any],
+        exchange: Callable[[], Awaitable[Received[T]]],
+        row: Usage,
+        rows: list[Usage],
+        attempt: int,
+    ) -> T:
+        sent = await self.limiter.admit(body, row)
+        try:
+            reserved = await self.budget.reserve(body)
+            # The time waited for limiter and budget is not part of the request.
+            started = time.monotonic()
+            outcome: Received[T] | SendError | None = None
+            try:
+                outcome = await self._outcome(exchange, sent)
+            finally:
+                done = None
+                if outcome is not None:
+                    done = replace(
+                        row,
+                        request_id=outcome.request_id or uuid4().hex,
+                        status=outcome.status,
+                        retries=attempt,
+                        prompt_tokens=outcome.tokens[0],
+                        completion_tokens=outcome.tokens[1],
+                        seconds=time.monotonic() - started,
+                        cost_usd=None,
+                    )
+                # A request refused with an HTTP status is not billed. A request that was cancelled
+                # or lost its connection may have been billed.
+                billed = outcome is None or not outcome.status.isdigit()
+                done = self.budget.settle(body, reserved, done, billed)
+                rows += [done] if done is not None else []
+        finally:
+            self.limiter.release()
+        if isinstance(outcome, SendError):
+            fields = {"model": row.model, "status": outcome.status, "tries": attempt + 1}
+            _LOG.info("a request failed: %s", outcome.message, extra={"ufo_fields": fields})
+            raise outcome
+        return outcome.value
 
     async def _outcome(
         self, exchange: Callable[[], Awaitable[Received[T]]], sent: Sent
@@ -604,7 +570,7 @@ class Sender:
         try:
             received = await exchange()
         except SendError as error:
-            return self.limiter.failed(sent, self.retry.within(error))
+            return self.limiter.failed(sent, error)
         except RecursionError:
             deep = SendError("a reply is nested too deeply to be read", "garbled", transient=True)
             return self.limiter.failed(sent, deep)

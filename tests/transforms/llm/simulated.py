@@ -1,11 +1,12 @@
 """A clock that jumps, so that tests of limits by the minute take no time."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from typing import Any
 
 from ufo.transforms.llm.errors import SendError
-from ufo.transforms.llm.send import Limiter, RateLimits, Timing
+from ufo.transforms.llm.send import Limiter, RateLimits, Sent, Timing
 from ufo.transforms.llm.tokens import tokens_at_most
 
 BODY = {"messages": [{"role": "user", "content": "word " * 60}]}
@@ -48,11 +49,21 @@ def refused(status: str = "429", **more: Any) -> SendError:
     return SendError("later", status, transient=True, **more)
 
 
+@asynccontextmanager
+async def admitted(its: Limiter, body: Mapping[str, Any] = BODY) -> AsyncIterator[Sent]:
+    """A request in flight until the block ends."""
+    sent = await its.admit(body)
+    try:
+        yield sent
+    finally:
+        its.release()
+
+
 async def exchange(
     its: Limiter, loop: Simulated, seconds: float, body: Mapping[str, Any] = BODY
 ) -> tuple[float, float]:
     """Send a request that takes so many seconds; returns when it was sent and answered."""
-    async with its.admitted(body) as sent:
+    async with admitted(its, body) as sent:
         started = loop.time()
         await asyncio.sleep(seconds)
         its.answered(sent, {}, tokens_at_most(body) // 2)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
+from math import inf
 from typing import Any, Final
 from urllib.parse import urljoin, urlsplit
 
@@ -96,14 +97,14 @@ class Searcher:
         self._recording = snapshot.folder if snapshot is not None else ""
         limiter = Limiter(
             RateLimits(calls.concurrency).divided(calls.workers),
-            start=LOCAL_START if on_this_machine(self.url) else None,
+            start=LOCAL_START if on_this_machine(self.url) else inf,
             timeout=SECONDS,
-            patience=calls.retry.seconds,
+            retry=calls.retry,
             name="the search engine",
             queues=False,  # a page of another engine, or no page, is better than a long wait
         )
         self._budget = Budget({}, path=calls.usage_log)
-        self._sender = Sender(limiter, calls.retry, self._budget, Timing(sleep))
+        self._sender = Sender(limiter, self._budget, Timing(sleep))
         self._answered = False
         self._succeeded = False
         most = calls.concurrency
