@@ -30,7 +30,6 @@ from ufo.transforms.job import Job
 from ufo.transforms.judges import judge as judges
 from ufo.transforms.judges.judge import Judge, JudgeContext, JudgeSpec, citation_found
 from ufo.transforms.judges.llm.asking import SHORT_REPLY, Form, Parsed, Question, ask_for_items
-from ufo.transforms.judges.llm.excerpts import tokens_of
 from ufo.transforms.judges.llm.judgements import Case, Finding
 from ufo.transforms.judges.llm.llm_judge import LlmJudge
 from ufo.transforms.judges.llm.llm_settings import FUNCTION, JSON, PROMPT, TF, XML, LlmSettings
@@ -38,6 +37,7 @@ from ufo.transforms.judges.llm.parsing import arguments_of, opened, reason_of
 from ufo.transforms.llm import request
 from ufo.transforms.llm.request import Choice, Client, Function, closed, listed, together
 from ufo.transforms.llm.shared import shared_client
+from ufo.transforms.llm.tokens import count
 from ufo.transforms.prompts import Prompts
 from ufo.transforms.prompts.data import element, read
 from ufo.transforms.recall.formulations import CITATION, HUMAN
@@ -173,7 +173,7 @@ def _facts_form(record: RecallInput, published: bool, prompts: Prompts) -> Form[
     """Return the form of the request for a record's facts: a function, or as published a list."""
 
     def question(items: Sequence[int], wrong: str) -> Question:
-        expects = _LONGER * tokens_of(record.ground_truth) + SHORT_REPLY
+        expects = _LONGER * count(record.ground_truth) + SHORT_REPLY
         told = {"question": record.question, "answer": record.ground_truth}
         if published:
             return Question("", prompts.render("faaf_facts_user", **told), None, expects)

@@ -12,11 +12,11 @@ import yaml
 from ufo.schemas.errors import UsageError
 from ufo.schemas.records import RecallAnswer, RecallInput, RecallLabel, RecallRecord
 from ufo.transforms.judges.llm.asking import SHORT_REPLY
-from ufo.transforms.judges.llm.excerpts import tokens_of
 from ufo.transforms.judges.llm.llm_settings import LlmSettings
 from ufo.transforms.judges.offline.offline_judge import OfflineJudge
 from ufo.transforms.llm.fake import FakeClient
 from ufo.transforms.llm.request import Choice, LlmError
+from ufo.transforms.llm.tokens import count
 from ufo.transforms.loop import run_now
 from ufo.transforms.prompts import load_prompts
 from ufo.transforms.recall.formulations import DEFAULT, KNOWN, canonical
@@ -194,7 +194,7 @@ def test_facts_are_asked_for_with_room_for_twice_their_text(published: bool) -> 
     assert [row.fact for row in found.facts] == ["Ada was."]
     (sent,) = client.requests
     assert (sent.function is None) is published
-    assert sent.expects == 2 * tokens_of(record().ground_truth) + SHORT_REPLY
+    assert sent.expects == 2 * count(record().ground_truth) + SHORT_REPLY
 
 
 def test_what_the_offline_judge_cannot_read_stays_unanswered() -> None:
