@@ -93,7 +93,7 @@ class LlmJudge(Judge):
                 judged.first_reasons.append(None)
             for rank, hit in enumerate(answer.passages, 1):
                 finding = findings[at, numbers[_content(hit.passage)]]
-                columns = finding.columns("first_reason")
+                columns = finding.columns()
                 judged.evidence.append(evidence_row(unit, source, rank, hit, **by, **columns))
                 judged.first_reasons.append(finding.first_reason)
         return judged
