@@ -32,7 +32,7 @@ from ufo.transforms.llm.request import EXTRACTOR, VERIFIER, Client
 from ufo.transforms.llm.send import Retry
 from ufo.transforms.plugins import Spec
 from ufo.transforms.recall.formulations import DEFAULT, canonical
-from ufo.transforms.recall.recallers import LlmRecaller
+from ufo.transforms.recall.recallers import llm_recaller
 from ufo.transforms.sources.fact_source import FactSource, SourceContext, SourceSpec, make_source
 from ufo.transforms.verifiers.by_name import DEFAULT_VERIFIER, described
 
@@ -377,9 +377,9 @@ class RecallSettings(Settings):
         }
         llm_settings = self.llm()
         if llm_settings is not None and asks_llm_judge(self.judge):
-            recaller = LlmRecaller(llm_settings, self.formulations, _no_client)
-            versions = [recaller.prompt_version(name) for name in self.formulations]
-            found["prompts"] = [recaller.generation_version, *versions]
+            recaller = llm_recaller(llm_settings, self.formulations, _no_client)
+            versions = [judge.prompt_version for judge in recaller.judges.values()]
+            found["prompts"] = [recaller.facts_version, *versions]
         return found
 
 

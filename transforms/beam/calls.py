@@ -292,11 +292,11 @@ def _decide(mode: str, tie: str, item: tuple[str, Iterable[SourceVotes]]) -> Row
 class _AskFacts(CoroutineDoFn[RecallJob, RecallInput, Recalled]):
     def setup(self) -> None:
         self._recaller = make_recaller(self.job.judge, self.job.formulations)
-        self.begin("recall", self._recaller)
+        self.begin("recall", self._recaller.extractor)
 
     async def call(self, item: RecallInput) -> Recalled:
         with in_step("recall"):
-            return await recall(item, self._recaller, self.job.formulations)
+            return await recall(item, self._recaller)
 
     def outputs(self, result: Recalled) -> Iterable[Rows]:
         tables: Rows = {

@@ -116,9 +116,14 @@ class Drafts(Work):
 
 @dataclass(slots=True)
 class Judged(Work):
-    """The evidence of one response against one source."""
+    """The evidence of one response against one source.
+
+    `first_reasons` says of each row why the first reply had no usable judgement, even if a repair
+    then had one; it is empty where that is not known.
+    """
 
     evidence: list[Evidence] = field(default_factory=list)
+    first_reasons: list[str | None] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -159,6 +164,9 @@ class Judge:
 
     model: str | None = None
     """The value of the column `model`: the name of the model or verifier, if there is one."""
+
+    prompt_version: str | None = None
+    """The version of the prompts that its verdicts depend on, if there are any."""
 
     extracts: ClassVar[bool] = False
     """Whether it extracts claims itself; otherwise the offline judge's rules do."""

@@ -1,47 +1,44 @@
-"""Generate the facts of a record and verify its answers, by a language model or by any judge.
+"""Find the facts of a record and verify its answers by them, with any judge.
 
-A recaller makes facts and findings. The step `recall` makes the rows of a record of them: a verdict
-for each fact, answer and formulation.
+A judge is asked as for `ufo evaluate`: the facts are the claims that it extracts from the ground
+truth, and an answer is the one passage of each fact. The LLM judge is asked by the prompts of FaaF
+(`FactJudge`), by a judge for each formulation. The step `recall` makes the rows of a record.
 """
 
 import re
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import Any, Final
 
 from ufo.schemas import records
 from ufo.schemas.errors import ends_run
 from ufo.schemas.records import (
-    NO_PASSAGES,
     NOANS,
-    REFUTED,
-    SUPPORTED,
+    Evidence,
     FactUnit,
     Failure,
-    OpenUnits,
-    Passage,
+    InputRecord,
     RecallAnswer,
     RecallInput,
+    RecallVerdict,
 )
 from ufo.transforms.extract import answer_of, drafts_of
 from ufo.transforms.extraction.by_rules import only_abstains
 from ufo.transforms.job import Job
 from ufo.transforms.judges import judge as judges
-from ufo.transforms.judges.judge import Judge, JudgeContext, JudgeSpec, citation_found
+from ufo.transforms.judges.judge import Draft, Drafts, Judge, JudgeContext, Judged, JudgeSpec
 from ufo.transforms.judges.llm.asking import SHORT_REPLY, Form, Parsed, Question, ask_for_items
-from ufo.transforms.judges.llm.excerpts import tokens_of
-from ufo.transforms.judges.llm.judgements import Case, Finding
 from ufo.transforms.judges.llm.llm_judge import LlmJudge
 from ufo.transforms.judges.llm.llm_settings import FUNCTION, JSON, PROMPT, TF, XML, LlmSettings
 from ufo.transforms.judges.llm.parsing import arguments_of, opened, reason_of
 from ufo.transforms.llm import request
 from ufo.transforms.llm.request import Choice, Client, Function, closed, listed, together
 from ufo.transforms.llm.shared import shared_client
-from ufo.transforms.prompts import Prompts
+from ufo.transforms.llm.tokens import count
 from ufo.transforms.prompts.data import element, read
 from ufo.transforms.recall.formulations import CITATION, HUMAN
-from ufo.transforms.sentences import segment
+from ufo.transforms.sentences import Span, segment
 from ufo.transforms.sources.fact_source import Found, Retrieved, message_of
 from ufo.transforms.thoughts import without_thoughts
 
@@ -50,155 +47,116 @@ _PER_SENTENCE: Final = 8  # facts at most: far more than a sentence has
 _EXAMPLE: Final = {"facts": ["The Alma Bridge was opened in 1932."]}
 _DASHED: Final = re.compile(r"^[ \t]*[-–•*][ \t]*(\S.*)$", re.MULTILINE)
 _PROMPTS: Final = (
-    *("generate_facts_system", "generate_facts_user", "function_facts"),
-    *("argument_fact", "argument_facts", "repair"),
+    "generate_facts_system",
+    "generate_facts_user",
+    "function_facts",
+    "argument_fact",
+    "argument_facts",
+    "repair",
 )
 _PUBLISHED: Final = ("faaf_facts_user", "repair")
-_LABELS: Final = {SUPPORTED: 1, REFUTED: 0, NOANS: 0}
+_LABELS: Final = {records.SUPPORTED: 1, records.REFUTED: 0, NOANS: 0}
+_EMPTY: Final = dict.fromkeys(column.name for column in fields(RecallVerdict))
+_OF_EVIDENCE: Final = {column.name for column in fields(Evidence)} & _EMPTY.keys()
 
 
-@dataclass(slots=True)
-class Made(judges.Work):
-    """The facts generated for a record, or the findings of an answer in the order of the facts."""
+class FactJudge(LlmJudge):
+    """The LLM judge with the prompts of FaaF: for the facts of an answer, which have no queries.
 
-    facts: list[str] = field(default_factory=list)
-    findings: list[Finding] = field(default_factory=list)
-
-
-class Recaller:
-    """Generates facts and verifies answers by a judge, which also writes queries of facts.
-
-    Facts are the claims of the ground truth, and an answer is a passage.
+    Unlike in `ufo evaluate` it uses no cache of judgements, since recall measures the failures of
+    first replies and the cost of each formulation. Equal requests are still cached.
     """
 
-    as_published = False
+    async def extract(self, record: InputRecord, sentences: Sequence[Span]) -> Drafts:
+        """Return the facts that a text states in answer to its question, by one call: of a
+        function, or as published for a list in text."""
+        asker = self.asker(request.EXTRACTOR, "facts", record.response_id)
+        published, prompts = self._settings.as_published, self.prompts
 
-    def __init__(self, judge: Judge) -> None:
-        self._judge = judge
-        self.name = judge.name
-        self.remote = judge.remote
-        self.model: str | None = None
+        def question(items: Sequence[int], wrong: str) -> Question:
+            expects = _LONGER * count(record.text) + SHORT_REPLY
+            told = {"question": record.question or "", "answer": record.text}
+            if published:
+                return Question("", prompts.render("faaf_facts_user", **told), None, expects)
+            tagged = {name: element(name, text) for name, text in told.items()}
+            user = prompts.render("generate_facts_user", **tagged)
+            most = max(1, len(sentences)) * _PER_SENTENCE
+            fact = {"type": "string", "description": prompts["argument_fact"]}
+            schema = closed({"facts": listed(fact, most, prompts["argument_facts"])})
+            function = Function("generate_facts", prompts["function_facts"], schema, _EXAMPLE)
+            return Question(prompts["generate_facts_system"], user, function, expects)
 
-    def open(self) -> None:
-        """Open the judge."""
-        self._judge.open()
-        self.model = self._judge.model
+        def parse(choice: Choice, items: Sequence[int], call: bool) -> Parsed[int, list[str]]:
+            facts = opened(arguments_of(choice, ("facts",)).get("facts"))
+            wrong = "it had no JSON object with a list of facts"
+            cut_off = reason_of(choice, asked_json=call) == records.TRUNCATED
+            if published:
+                text = "" if choice.refusal or choice.ending == request.WITHHELD else choice.text
+                facts = _DASHED.findall(text)[: -1 if cut_off else None] or None
+                wrong = "it had no line that begins with a dash"
+            if not isinstance(facts, list) or not all(isinstance(fact, str) for fact in facts):
+                return Parsed({}, wrong)
+            texts = dict.fromkeys(read(fact).strip() for fact in facts)
+            return Parsed({0: [text for text in texts if text]}, wrong, items if cut_off else ())
 
-    def close(self) -> None:
-        """Close the judge."""
-        self._judge.close()
+        form = Form(question, parse, lacks=lambda _: "the facts", poor="the last of the facts")
+        facts = (await ask_for_items([0], form, asker))[0].value or []
+        drafts = [Draft(None, fact, "") for fact in facts]
+        return Drafts(drafts, failures=asker.failures, usage=asker.usage)
 
-    def prompt_version(self, formulation: str) -> str | None:
-        """Return the version of the prompts that findings depend on, None without prompts."""
-        return None
-
-    async def generate(self, record: RecallInput) -> Made:
-        """Return the facts that the record's ground truth states."""
-        text = record.ground_truth
-        response = records.InputRecord(record.key, record.record_id, text, question=record.question)
-        made = await drafts_of(*answer_of(response, segment(text)), self._judge)
-        facts = [draft.claim for draft in made.drafts]
-        return Made(facts, failures=made.failures, usage=made.usage)
-
-    async def verify(
-        self, record: RecallInput, answer: RecallAnswer, facts: Sequence[str], formulation: str
-    ) -> Made:
-        """Return a finding for each fact: whether the answer states it."""
-        queries = (await self._judge.queries(facts)).queries
-        passages = [Found([Retrieved(Passage(answer.text))]) for _ in facts]
-        units = open_units(record, answer, facts, queries)
-        judged = await self._judge.verify(units, formulation, passages)
-        names = ("outcome", "reason", "answer", "rationale", "citation")
-        findings = [Finding(*(getattr(row, name) for name in names)) for row in judged.evidence]
-        return Made(findings=findings, failures=judged.failures, usage=judged.usage)
+    async def queries(
+        self, claims: Sequence[str], response_id: str | None = None
+    ) -> judges.Queries:
+        """Return no query for any fact."""
+        return judges.Queries([""] * len(claims))
 
 
-class LlmRecaller(Recaller):
-    """Generates facts by one call, and verifies an answer by one call for each formulation; for
-    `prompt` by one call for each fact. Facts have no queries.
+@dataclass(frozen=True, slots=True)
+class Recaller:
+    """The judges of a run: one that finds the facts, and one for each formulation by its name.
 
-    Unlike `ufo evaluate` it uses no cache of judgements, since it measures the failures of first
-    replies and the cost of each formulation. Equal requests are still cached. `client` is called on
-    the event loop of the client.
+    Answers that only abstain are not asked about, unless `as_published`. `facts_version` is that of
+    the prompts for facts.
+    """
+
+    extractor: Judge
+    judges: Mapping[str, Judge]
+    as_published: bool = False
+    facts_version: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RecallJob(Job):
+    """The options of the steps of `ufo recall`, sent to every worker. Without `formulations` only
+    facts are generated."""
+
+    formulations: tuple[str, ...] = ()
+
+
+def make_recaller(spec: JudgeSpec, formulations: Sequence[str]) -> Recaller:
+    """Return the judges of a run; by the prompts of FaaF where `spec` is the LLM judge."""
+    if spec.llm is None or spec.client is None or not judges.asks_llm_judge(spec):
+        judge = judges.make_judge(spec)
+        return Recaller(judge, dict.fromkeys(formulations, judge))
+    return llm_recaller(spec.llm, formulations, partial(shared_client, spec.client))
+
+
+def llm_recaller(
+    settings: LlmSettings, formulations: Sequence[str], client: Callable[[], Client]
+) -> Recaller:
+    """Return the LLM judges of a run. `client` is called on the event loop of the client.
 
     Raises:
         UsageError: a prompt in `settings.prompts_dir` is invalid.
     """
 
-    def __init__(
-        self, settings: LlmSettings, formulations: Sequence[str], client: Callable[[], Client]
-    ) -> None:
-        self._generator = LlmJudge(JudgeContext(settings, client))
-        super().__init__(self._generator)
-        self.model = settings.model
-        self.as_published = settings.as_published
-        self._judges = {
-            name: LlmJudge(JudgeContext(_settings_of(name, settings), client))
-            for name in formulations
-        }
+    def judge(told: LlmSettings) -> FactJudge:
+        return FactJudge(JudgeContext(told, client))
 
-    @property
-    def generation_version(self) -> str:
-        """The version of the prompts that generated facts depend on."""
-        return self._generator.prompts.version(_PUBLISHED if self.as_published else _PROMPTS)
-
-    def prompt_version(self, formulation: str) -> str | None:
-        """Return the version of the prompts that the findings of a formulation depend on."""
-        return self._judges[formulation].prompt_version
-
-    async def generate(self, record: RecallInput) -> Made:
-        """Return the facts that the record's ground truth states in answer to its question."""
-        asker = self._generator.asker(request.EXTRACTOR, "facts", record.record_id)
-        form = _facts_form(record, self.as_published, asker.prompts)
-        answer = (await ask_for_items([0], form, asker))[0]
-        return Made(answer.value or [], failures=asker.failures, usage=asker.usage)
-
-    async def verify(
-        self, record: RecallInput, answer: RecallAnswer, facts: Sequence[str], formulation: str
-    ) -> Made:
-        """Return a finding for each fact: whether the answer states it."""
-        judge = self._judges[formulation]
-        asker = judge.asker(request.VERIFIER, "verify", record.record_id, formulation)
-        places = range(len(facts))
-        units = open_units(record, answer, facts)
-        case = Case(units, [Passage(answer.text)], {place: [0] for place in places})
-        findings = await judge.findings(case, asker)
-        key = f"{record.record_id}/{answer.variant}/{formulation}"
-        failures = [replace(failure, key=key) for failure in asker.failures]
-        rows = [findings[place, 0] for place in places]
-        return Made(findings=rows, failures=failures, usage=asker.usage)
-
-
-def _facts_form(record: RecallInput, published: bool, prompts: Prompts) -> Form[int, list[str]]:
-    """Return the form of the request for a record's facts: a function, or as published a list."""
-
-    def question(items: Sequence[int], wrong: str) -> Question:
-        expects = _LONGER * tokens_of(record.ground_truth) + SHORT_REPLY
-        told = {"question": record.question, "answer": record.ground_truth}
-        if published:
-            return Question("", prompts.render("faaf_facts_user", **told), None, expects)
-        tagged = {name: element(name, text) for name, text in told.items()}
-        user = prompts.render("generate_facts_user", **tagged)
-        most = max(1, len(segment(record.ground_truth))) * _PER_SENTENCE
-        fact = {"type": "string", "description": prompts["argument_fact"]}
-        schema = closed({"facts": listed(fact, most, prompts["argument_facts"])})
-        function = Function("generate_facts", prompts["function_facts"], schema, _EXAMPLE)
-        return Question(prompts["generate_facts_system"], user, function, expects)
-
-    def parse(choice: Choice, items: Sequence[int], call: bool) -> Parsed[int, list[str]]:
-        facts = opened(arguments_of(choice, ("facts",)).get("facts"))
-        wrong = "it had no JSON object with a list of facts"
-        cut_off = reason_of(choice, asked_json=call) == records.TRUNCATED
-        if published:
-            text = "" if choice.refusal or choice.ending == request.WITHHELD else choice.text
-            facts = _DASHED.findall(text)[: -1 if cut_off else None] or None
-            wrong = "it had no line that begins with a dash"
-        if not isinstance(facts, list) or not all(isinstance(fact, str) for fact in facts):
-            return Parsed({}, wrong)
-        texts = dict.fromkeys(read(fact).strip() for fact in facts)
-        return Parsed({0: [text for text in texts if text]}, wrong, items if cut_off else ())
-
-    return Form(question, parse, lacks=lambda _: "the facts", poor="the last of the facts")
+    extractor, published = judge(settings), settings.as_published
+    by_name = {name: judge(_settings_of(name, settings)) for name in formulations}
+    version = extractor.prompts.version(_PUBLISHED if published else _PROMPTS)
+    return Recaller(extractor, by_name, published, version)
 
 
 def _settings_of(name: str, base: LlmSettings) -> LlmSettings:
@@ -211,39 +169,6 @@ def _settings_of(name: str, base: LlmSettings) -> LlmSettings:
     return replace(told, citation=CITATION in modifiers, format=form)
 
 
-def fact_units(record_id: str, facts: Sequence[str], queries: Sequence[str] = ()) -> list[FactUnit]:
-    """Return the facts as fact units for a judge, by default without queries."""
-    ids = records.unit_ids(record_id, [(None, fact) for fact in facts])
-    asked = queries or [""] * len(facts)
-    return [
-        FactUnit(record_id, fact_id, None, fact, query, None)
-        for fact_id, fact, query in zip(ids, facts, asked, strict=True)
-    ]
-
-
-def open_units(
-    record: RecallInput, answer: RecallAnswer, facts: Sequence[str], queries: Sequence[str] = ()
-) -> OpenUnits:
-    """Return the facts to verify against an answer, without sentences and references."""
-    units = fact_units(record.record_id, facts, queries)
-    return OpenUnits(record.record_id, answer.text, record.question, None, [], [], units)
-
-
-@dataclass(frozen=True, slots=True)
-class RecallJob(Job):
-    """The options of the steps of `ufo recall`, sent to every worker. Without `formulations` only
-    facts are generated."""
-
-    formulations: tuple[str, ...] = ()
-
-
-def make_recaller(spec: JudgeSpec, formulations: tuple[str, ...]) -> Recaller:
-    """Return the recaller for a judge: by a language model where `spec` is the LLM judge."""
-    if spec.llm is None or spec.client is None or not judges.asks_llm_judge(spec):
-        return Recaller(judges.make_judge(spec))
-    return LlmRecaller(spec.llm, formulations, partial(shared_client, spec.client))
-
-
 # --- the step -----------------------------------------------------------------------------------
 
 
@@ -254,12 +179,12 @@ class Recalled:
     record: records.RecallRecord
     answers: Sequence[RecallAnswer]
     facts: list[records.RecallFact]
-    verdicts: list[records.RecallVerdict] = field(default_factory=list)
+    verdicts: list[RecallVerdict] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
     usage: list[records.Usage] = field(default_factory=list)
 
 
-async def recall(record: RecallInput, recaller: Recaller, formulations: Sequence[str]) -> Recalled:
+async def recall(record: RecallInput, recaller: Recaller) -> Recalled:
     """Return the record's facts, and whether each of its answers states them.
 
     Every answer is verified against all facts by every formulation; without formulations
@@ -269,90 +194,121 @@ async def recall(record: RecallInput, recaller: Recaller, formulations: Sequence
 
     Raises only errors that end the run (`ufo.schemas.errors.ends_run`).
     """
-    made = Made(list(record.facts))
+    made = Drafts([Draft(None, fact, "") for fact in record.facts])
     if not record.given:
-        made = await _or_failed(recaller.generate(record), Made(), "facts", record.record_id)
-    facts = [
-        records.RecallFact(record.record_id, unit.unit_id, at, unit.claim)
-        for at, unit in enumerate(fact_units(record.record_id, made.facts))
+        made = await _facts_of(record, recaller.extractor)
+    facts = [draft.claim for draft in made.drafts]
+    ids = records.unit_ids(record.record_id, [(None, fact) for fact in facts])
+    units = [
+        FactUnit(record.record_id, fact_id, None, fact, "", None)
+        for fact_id, fact in zip(ids, facts, strict=True)
     ]
-    said = (record.record_id, record.question, record.ground_truth)
-    row = records.RecallRecord(*said, len(facts), len(record.answers), record.given)
-    rows = Recalled(row, record.answers, facts, failures=made.failures, usage=made.usage)
-    if formulations and not record.answers:
+    told = (record.record_id, record.question, record.ground_truth)
+    rows = Recalled(
+        records.RecallRecord(*told, len(facts), len(record.answers), record.given),
+        record.answers,
+        [
+            records.RecallFact(record.record_id, unit.unit_id, at, unit.claim)
+            for at, unit in enumerate(units)
+        ],
+        failures=made.failures,
+        usage=made.usage,
+    )
+    if recaller.judges and not record.answers:
         message = (
             "there is no answer to check: give `answers`, an object of texts by variant, or in a "
             "table a column that ends in _answer, or any with human_evaluated_facts_ of its name"
         )
         rows.failures.append(Failure("recall", record.key, "no_answers", message))
-    labels = {(label.variant, label.fact_index): label.label for label in record.labels}
+    labels = {(one.variant, ids[one.fact_index]): one.label for one in record.labels}
 
-    def add(finding: Finding, place: int, answer: RecallAnswer, by: str, **judge: Any) -> None:
-        quote = finding.citation
-        rows.verdicts.append(
-            records.RecallVerdict(
-                record_id=record.record_id,
-                variant=answer.variant,
-                fact_id=rows.facts[place].fact_id,
-                formulation=by,
-                label=label_of(finding),
-                human_label=labels.get((answer.variant, place)),
-                citation_found=None if quote is None else citation_found(quote, answer.text),
-                **finding.columns("probability"),
-                **judge,
-            )
-        )
+    def add(variant: str, fact_id: str, formulation: str, columns: Mapping[str, Any]) -> None:
+        known = {
+            "record_id": record.record_id,
+            "variant": variant,
+            "fact_id": fact_id,
+            "formulation": formulation,
+            "human_label": labels.get((variant, fact_id)),
+            "label": _label_of(columns["outcome"], columns.get("reason")),
+        }
+        rows.verdicts.append(RecallVerdict(**{**_EMPTY, **columns, **known}))
 
-    answers = {answer.variant: answer for answer in record.answers}
-    for (variant, place), label in labels.items():
-        finding = Finding(SUPPORTED if label else REFUTED)
-        add(finding, place, answers[variant], HUMAN, judge=HUMAN)
-    pairs = [(answer, name) for answer in record.answers for name in formulations if made.facts]
-    coroutines = [_verified(record, answer, made.facts, name, recaller) for answer, name in pairs]
+    for (variant, fact_id), label in labels.items():
+        outcome = records.SUPPORTED if label else records.REFUTED
+        add(variant, fact_id, HUMAN, {"outcome": outcome, "judge": HUMAN})
+    asked = [(answer, name) for answer in record.answers for name in recaller.judges if units]
+    verifying = [_verified(record, answer, units, name, recaller) for answer, name in asked]
     # A judge that computes in this process never suspends, and is run without an event loop.
-    found = await together(coroutines) if recaller.remote else [await one for one in coroutines]
-    for (answer, name), verified in zip(pairs, found, strict=True):
-        rows.failures += verified.failures
-        rows.usage += verified.usage
-        by = {"judge": recaller.name, "model": recaller.model}
-        by["prompt_version"] = recaller.prompt_version(name)
-        for place, finding in enumerate(verified.findings):
-            add(finding, place, answer, name, **by)
+    remote = recaller.extractor.remote
+    found = await together(verifying) if remote else [await one for one in verifying]
+    for (answer, name), judged in zip(asked, found, strict=True):
+        rows.failures += judged.failures
+        rows.usage += judged.usage
+        judge = recaller.judges[name]
+        by = {"judge": judge.name, "model": judge.model, "prompt_version": judge.prompt_version}
+        reasons = judged.first_reasons or [None] * len(judged.evidence)
+        for row, first_reason in zip(judged.evidence, reasons, strict=True):
+            columns = {column: getattr(row, column) for column in _OF_EVIDENCE}
+            columns |= {"first_reason": first_reason, **by}
+            add(answer.variant, row.unit_id, name, columns)
     return rows
+
+
+async def _facts_of(record: RecallInput, judge: Judge) -> Drafts:
+    """Return the claims of the record's ground truth."""
+    text = record.ground_truth
+    response = InputRecord(record.key, record.record_id, text, question=record.question)
+    try:
+        return await drafts_of(*answer_of(response, segment(text)), judge)
+    except Exception as error:
+        return Drafts(failures=[_failure("facts", record.record_id, error)])
 
 
 async def _verified(
     record: RecallInput,
     answer: RecallAnswer,
-    facts: Sequence[str],
+    units: Sequence[FactUnit],
     formulation: str,
     recaller: Recaller,
-) -> Made:
-    answer = replace(answer, text=without_thoughts(answer.text))
-    if not answer.text.strip():
-        return Made(findings=[Finding(NOANS, NO_PASSAGES) for _ in facts])
-    if not recaller.as_published and only_abstains(answer.text):
-        return Made(findings=[Finding(NOANS, records.ABSTAINED) for _ in facts])
-    lost = Finding(records.ERROR, records.TRANSPORT, first_reason=records.TRANSPORT)
-    instead = Made(findings=[lost for _ in facts])
+) -> Judged:
+    """Return an evidence row for each fact: whether the answer states it."""
+    judge, text = recaller.judges[formulation], without_thoughts(answer.text)
+
+    def unasked(**why: str) -> list[records.Evidence]:
+        return [judge.without_passages(unit, formulation, Found(**why)) for unit in units]
+
+    if not text.strip():
+        return Judged(unasked())
+    if not recaller.as_published and only_abstains(text):
+        return Judged(unasked(reason=records.ABSTAINED))
     key = f"{record.record_id}/{answer.variant}/{formulation}"
-    verified = recaller.verify(record, answer, facts, formulation)
-    return await _or_failed(verified, instead, "verify", key)
-
-
-async def _or_failed(made: Awaitable[Made], instead: Made, step: str, key: str) -> Made:
-    """Return the awaited result; after an error return `instead` with the failure."""
     try:
-        return await made
+        written = await judge.queries([unit.claim for unit in units])
+        pairs = zip(units, written.queries, strict=True)
+        asked = [replace(unit, query=query) for unit, query in pairs]
+        open_units = records.OpenUnits(record.record_id, text, record.question, None, [], [], asked)
+        passages = [Found([Retrieved(records.Passage(text))]) for _ in units]
+        judged = await judge.verify(open_units, formulation, passages)
     except Exception as error:
-        if ends_run(error):
-            raise
-        instead.failures.append(Failure(step, key, type(error).__name__, message_of(error)))
-        return instead
+        failures = [_failure("verify", key, error)]
+        lost = unasked(outcome=records.ERROR, reason=records.TRANSPORT)
+        return Judged(lost, [records.TRANSPORT for _ in units], failures=failures)
+    failures = [
+        replace(failure, key=key) if failure.key == record.record_id else failure
+        for failure in (*written.failures, *judged.failures)
+    ]
+    usage = [*written.usage, *judged.usage]
+    return replace(judged, failures=failures, usage=usage)
 
 
-def label_of(finding: Finding) -> int | None:
+def _failure(step: str, key: str, error: Exception) -> Failure:
+    if ends_run(error):
+        raise error
+    return Failure(step, key, type(error).__name__, message_of(error))
+
+
+def _label_of(outcome: str, reason: str | None) -> int | None:
     """Return 1 if the answer states the fact, 0 if it does not or is not clear (as in FaaF), None
     without a judgement."""
-    silent = finding.outcome == NOANS and finding.reason not in (None, NO_PASSAGES)
-    return None if silent else _LABELS.get(finding.outcome)
+    silent = outcome == NOANS and reason not in (None, records.NO_PASSAGES)
+    return None if silent else _LABELS.get(outcome)

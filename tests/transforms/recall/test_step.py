@@ -12,17 +12,18 @@ import yaml
 from ufo.schemas.errors import UsageError
 from ufo.schemas.records import RecallAnswer, RecallInput, RecallLabel, RecallRecord
 from ufo.transforms.judges.llm.asking import SHORT_REPLY
-from ufo.transforms.judges.llm.excerpts import tokens_of
 from ufo.transforms.judges.llm.llm_settings import LlmSettings
 from ufo.transforms.judges.offline.offline_judge import OfflineJudge
 from ufo.transforms.llm.fake import FakeClient
 from ufo.transforms.llm.request import Choice, LlmError
+from ufo.transforms.llm.tokens import count
 from ufo.transforms.loop import run_now
 from ufo.transforms.prompts import load_prompts
 from ufo.transforms.recall.formulations import DEFAULT, KNOWN, canonical
-from ufo.transforms.recall.recallers import LlmRecaller, Recalled, Recaller, recall
+from ufo.transforms.recall.recallers import Recalled, Recaller, llm_recaller, recall
 
 T, F = "True", "False"
+OFFLINE = Recaller(OfflineJudge(), {"offline": OfflineJudge()})
 FACTS = ["Ada was born in 1815.", "Ada wrote notes.", "Ada liked trains."]
 
 
@@ -38,8 +39,8 @@ def asked(
     script: Any, what: RecallInput, *formulations: str, **settings: Any
 ) -> tuple[Recalled, FakeClient]:
     client = FakeClient(script)
-    recaller = LlmRecaller(LlmSettings("m", **settings), formulations, lambda: client)
-    return asyncio.run(recall(what, recaller, formulations)), client
+    recaller = llm_recaller(LlmSettings("m", **settings), formulations, lambda: client)
+    return asyncio.run(recall(what, recaller)), client
 
 
 def outcomes(found: Recalled) -> list[tuple[Any, ...]]:
@@ -157,11 +158,11 @@ def test_a_label_of_people_is_that_of_its_answer_and_fact() -> None:
 
 def test_facts_are_made_by_prompts_of_their_own_as_published() -> None:
     plain, published = (
-        LlmRecaller(LlmSettings("m", as_published=one), [], lambda: FakeClient([]))
+        llm_recaller(LlmSettings("m", as_published=one), [], lambda: FakeClient([]))
         for one in (False, True)
     )
-    assert len({plain.generation_version, published.generation_version}) == 2
-    assert len(plain.generation_version) == len(published.generation_version) == 12
+    assert len({plain.facts_version, published.facts_version}) == 2
+    assert len(plain.facts_version or "") == len(published.facts_version or "") == 12
 
 
 NAMES = ["generate_facts_system", "generate_facts_user", "function_facts", "argument_fact"]
@@ -181,10 +182,10 @@ def test_the_version_of_facts_is_that_of_each_prompt_for_them(
     text = load_prompts()[name]
     (tmp_path / f"{name}.txt").write_text(f"{text} And so on.")
     plain, changed = (
-        LlmRecaller(LlmSettings("m", prompts_dir=folder, as_published=published), [], Mock())
+        llm_recaller(LlmSettings("m", prompts_dir=folder, as_published=published), [], Mock())
         for folder in (None, str(tmp_path))
     )
-    assert (plain.generation_version != changed.generation_version) is changes
+    assert (plain.facts_version != changed.facts_version) is changes
 
 
 @pytest.mark.parametrize("published", [False, True], ids=["a function", "as published"])
@@ -194,13 +195,13 @@ def test_facts_are_asked_for_with_room_for_twice_their_text(published: bool) -> 
     assert [row.fact for row in found.facts] == ["Ada was."]
     (sent,) = client.requests
     assert (sent.function is None) is published
-    assert sent.expects == 2 * tokens_of(record().ground_truth) + SHORT_REPLY
+    assert sent.expects == 2 * count(record().ground_truth) + SHORT_REPLY
 
 
 def test_what_the_offline_judge_cannot_read_stays_unanswered() -> None:
     text = "Ada wurde im Jahr 1815 geboren, und sie schrieb viele Bemerkungen über die Maschine."
     german = record(answers={"rag": text})
-    found = run_now(recall(german, Recaller(OfflineJudge()), ["offline"]))
+    found = run_now(recall(german, OFFLINE))
     assert {row[:3] for row in outcomes(found)} == {("noans", None, "unsupported_language")}
 
 
@@ -244,5 +245,5 @@ def test_as_published_an_answer_that_abstains_is_asked_about() -> None:
 
 def test_an_answer_that_abstains_and_then_states_facts_has_labels() -> None:
     answers = {"rag": "I do not know all of it. Ada was born in 1815."}
-    found = run_now(recall(record(answers=answers), Recaller(OfflineJudge()), ("offline",)))
+    found = run_now(recall(record(answers=answers), OFFLINE))
     assert [row.label for row in found.verdicts][:1] == [1]

@@ -15,7 +15,6 @@ from typing import Final, Generic, TypeVar
 
 from ufo.schemas import records
 from ufo.schemas.text import quantity, storable
-from ufo.transforms.judges.llm.excerpts import tokens_of
 from ufo.transforms.judges.llm.parsing import reason_of
 from ufo.transforms.llm.request import (
     BROKEN_OFF,
@@ -28,6 +27,7 @@ from ufo.transforms.llm.request import (
     Request,
     together,
 )
+from ufo.transforms.llm.tokens import count
 from ufo.transforms.prompts import Prompts
 
 T = TypeVar("T")
@@ -331,8 +331,8 @@ async def _replies(
         reply = await asker.send(request)
         parsed = parse(reply.choice)
         lost = [item for item in items if item not in parsed.values]
-        prompt = question.system + question.user
-        unknown = reply.unexplained and whole and tokens_of(prompt) > _LARGE
+        prompt = count(question.system) + count(question.user)
+        unknown = reply.unexplained and whole and prompt > _LARGE
         if len(items) == 1 or not lost or not (reply.too_long or unknown):
             return [(items, reply, parsed)]
         pieces = form.pack(lost)  # with the limits known by now

@@ -6,15 +6,16 @@ paragraphs, then at sentences.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import count, groupby, pairwise
+from itertools import groupby, pairwise
+from textwrap import wrap
 from typing import Final
 
 from ufo.schemas.records import OpenUnits
+from ufo.transforms.llm.tokens import count
 from ufo.transforms.sentences import Span
 
 GAP: Final = "[…]"
 TAGS: Final = 6  # tokens of a sentence's tags
-_CHARACTERS_PER_TOKEN: Final = 4
 _MAX_TOKENS: Final = 1500
 _OPENING: Final = 100  # tokens of the text's first sentence, which mostly names its subject
 _BEFORE: Final = 3  # sentences before a part
@@ -22,14 +23,9 @@ AROUND: Final = 600  # tokens of the context of sentences that are requested aga
 _AHEAD: Final = 300  # tokens of the sentences before a part
 
 
-def tokens_of(text: str) -> int:
-    """Estimate the tokens of a text by four bytes of UTF-8 each, too many for non-Latin scripts."""
-    return len(text.encode("utf-8", "surrogatepass")) // _CHARACTERS_PER_TOKEN + 1
-
-
 def cut(text: str, tokens: int) -> str:
     """Return the text cut to about `tokens` tokens, with `[…]` at the cut."""
-    size = tokens_of(text)
+    size = count(text)
     return text if size <= tokens else text[: len(text) * tokens // size] + GAP
 
 
@@ -40,8 +36,9 @@ def repeats(query: str, claim: str) -> bool:
 
 def runs(numbers: Iterable[int]) -> list[list[int]]:
     """Return the numbers, sorted, in runs of consecutive ones."""
-    place = count()
-    return [[*run] for _, run in groupby(sorted({*numbers}), lambda number: number - next(place))]
+    placed = enumerate(sorted({*numbers}))
+    groups = groupby(placed, lambda pair: pair[1] - pair[0])
+    return [[number for _, number in group] for _, group in groups]
 
 
 def ranges(numbers: Iterable[int]) -> str:
@@ -52,17 +49,10 @@ def ranges(numbers: Iterable[int]) -> str:
 
 def slices(text: str, tokens: int) -> list[str]:
     """Cut a text into slices of about `tokens` tokens, at white space where possible."""
-    size = tokens_of(text)
-    width = max(1, len(text) * tokens // size)
-    pieces, start = [], 0
-    while start < len(text):
-        end = start + (width if size > tokens else len(text))
-        if end < len(text):
-            space = text.rfind(" ", start + width // 2, end)
-            end = space + 1 if space > 0 else end
-        pieces.append(text[start:end].strip())
-        start = end
-    return [piece for piece in pieces if piece]
+    size = count(text)
+    if size <= tokens:
+        return [text]
+    return wrap(text, max(1, len(text) * tokens // size), break_on_hyphens=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +110,7 @@ class Text:
         if too long."""
         own = {index for index in indexes if index is not None}
         near = self.excerpt(other for at in own for other in range(at - before, at + 2))
-        return cut(near if tokens_of(near) <= tokens else self.excerpt(own), tokens)
+        return cut(near if count(near) <= tokens else self.excerpt(own), tokens)
 
     def parts(self, tokens: int) -> list[Excerpt]:
         """Cut the text into parts of about `tokens` tokens each."""
@@ -129,10 +119,10 @@ class Text:
         for group in self.paragraphs():
             pieces = [(at, piece) for at in group for piece in slices(self.sentence(at), tokens)]
             # A paragraph begins a new part if it fits into one, but not into the rest of this one.
-            if left < sum(tokens_of(piece) + TAGS for _, piece in pieces) <= tokens:
+            if left < sum(count(piece) + TAGS for _, piece in pieces) <= tokens:
                 left = 0
             for at, piece in pieces:
-                cost = tokens_of(piece) + TAGS
+                cost = count(piece) + TAGS
                 if cost > left:
                     parts.append(Excerpt({}, self._before(at, tokens) if parts else ""))
                     left = tokens
@@ -145,7 +135,7 @@ class Text:
         """Return the text's first sentence and those before a part, up to `tokens` tokens."""
         opening = cut(self.sentence(0), min(_OPENING, tokens // 4))
         before = self.excerpt(range(max(1, first - _BEFORE), first))
-        size, most = tokens_of(before), min(_AHEAD, tokens // 2)
+        size, most = count(before), min(_AHEAD, tokens // 2)
         if size > most:
             before = before[-(len(before) * most // size) :]
         return f"\n{GAP}\n".join(filter(None, (opening, before)))
@@ -154,4 +144,4 @@ class Text:
 def paragraph(text: Text, index: int | None) -> str:
     """Return the paragraph of a sentence; only its neighbours where the paragraph is long."""
     whole = "".join(text.excerpt(group) for group in text.paragraphs() if index in group)
-    return whole if tokens_of(whole) <= _MAX_TOKENS else text.surroundings([index])
+    return whole if count(whole) <= _MAX_TOKENS else text.surroundings([index])

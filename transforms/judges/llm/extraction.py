@@ -15,7 +15,7 @@ from ufo.schemas.text import quantity
 from ufo.transforms.english.words import STOP_WORDS
 from ufo.transforms.judges.judge import Draft
 from ufo.transforms.judges.llm.asking import Asker, Form, Parsed, Question, ask_for_items
-from ufo.transforms.judges.llm.excerpts import AROUND, TAGS, Excerpt, Text, ranges, tokens_of
+from ufo.transforms.judges.llm.excerpts import AROUND, TAGS, Excerpt, Text, ranges
 from ufo.transforms.judges.llm.llm_settings import RATIONALE, LlmSettings
 from ufo.transforms.judges.llm.parsing import (
     arguments_of,
@@ -34,6 +34,7 @@ from ufo.transforms.llm.request import (
     one_of,
     together,
 )
+from ufo.transforms.llm.tokens import count
 from ufo.transforms.prompts.data import element, read, wrapped
 from ufo.transforms.sentences import Span
 
@@ -146,7 +147,7 @@ def _claims_of(
 
 
 def _size(part: Excerpt, items: Iterable[int]) -> int:
-    return sum(tokens_of(part.sentences[at]) + TAGS for at in items)
+    return sum(count(part.sentences[at]) + TAGS for at in items)
 
 
 def _parsed(
@@ -209,7 +210,7 @@ async def write_queries(claims: Sequence[str], asker: Asker, settings: LlmSettin
         calls: list[list[int]] = []
         left = 0
         for at in items:
-            cost = tokens_of(claims[at])
+            cost = count(claims[at])
             if not calls or cost > left:
                 calls.append([])
                 left = settings.extract_tokens

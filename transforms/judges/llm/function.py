@@ -24,17 +24,19 @@ from typing import Any, Final
 from ufo.schemas.records import NOANS
 from ufo.transforms.judges.llm import fact_function as schema
 from ufo.transforms.judges.llm.asking import Asker, Form, Parsed, Question, ask_for_items
-from ufo.transforms.judges.llm.excerpts import ranges, repeats, tokens_of
+from ufo.transforms.judges.llm.excerpts import ranges, repeats
 from ufo.transforms.judges.llm.fact_function import FactFunction, fields_of
 from ufo.transforms.judges.llm.judgements import Case, Finding, Formulation, Pair, by_fact
 from ufo.transforms.judges.llm.llm_settings import SHORT, TFN, XML, LlmSettings
 from ufo.transforms.judges.llm.parsing import arguments_of, numbers_of, outcome_of, tagged, tags
 from ufo.transforms.llm.request import Choice, Function, closed
+from ufo.transforms.llm.tokens import count
 from ufo.transforms.prompts import Prompts
 from ufo.transforms.prompts.data import block, element, read, wrapped
 
 _CONTEXT: Final = 1500  # tokens, at most, of the response's text around the facts of a call
 _SURROUNDINGS: Final = 4  # a small context window divided by this is the limit of that text
+_USED: Final = 0.9  # share of the room that calls are packed into: the rest is margin
 _NEIGHBOURS: Final = 60  # tokens of the sentences around the sentences of the facts
 _FEW: Final = 4  # judgements requested at once after a reply without any
 # Tokens of one judgement in a reply: of its verdict, with its rationale, of its citation.
@@ -152,7 +154,7 @@ class _Calls:
         tokens = settings.call_tokens
         room = self.asker.room(self.texts.empty)
         if room is not None:
-            tokens = max(1, min(tokens, room - _NEIGHBOURS))
+            tokens = max(1, min(tokens, int(room * _USED) - _NEIGHBOURS))
             self.context = min(_CONTEXT, room // _SURROUNDINGS)
         limits = CallLimits(
             settings.passages_per_call, settings.facts_per_call, tokens, self.expected()
@@ -160,10 +162,10 @@ class _Calls:
 
         def of_fact(at: int) -> int:
             sentence = self.case.text.sentence(units[at].sentence_index)
-            return sum(map(tokens_of, (units[at].claim, units[at].query, sentence)))
+            return sum(map(count, (units[at].claim, units[at].query, sentence)))
 
         passages = self.case.passages
-        return pack(items, limits, of_fact, lambda at: tokens_of(passages[at].text))
+        return pack(items, limits, of_fact, lambda at: count(passages[at].text))
 
     def question(self, items: Sequence[Pair], wrong: str) -> Question:
         """Return the question about these pairs: in tags, unless it is a repair."""

@@ -18,13 +18,14 @@ requests.
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any, Final
 
 from ufo.schemas import records
 from ufo.schemas.errors import NotYetAnswered
-from ufo.schemas.records import ERROR, NOANS, OUTCOMES, REFUTED, Usage
+from ufo.schemas.records import ERROR, NOANS, REFUTED, Usage
 from ufo.transforms.judges.llm.asking import AskedValue, Asker
 from ufo.transforms.judges.llm.excerpts import Text
 from ufo.transforms.judges.llm.llm_settings import FUNCTION, SHORT, LlmSettings
@@ -81,7 +82,8 @@ class Finding:
     """The judgement on a unit by a passage, as columns of the table `evidence`.
 
     `reason` is set where `outcome` is an error. `first_reason` is the reason why the first reply
-    had no usable judgement, even if a repair then had one.
+    had no usable judgement, even if a repair then had one. `tokens` is its share of its request's
+    tokens.
     """
 
     outcome: str
@@ -93,6 +95,7 @@ class Finding:
     request_id: str | None = None
     first_reason: str | None = None
     probability: float | None = None
+    tokens: Tokens = (None, None)
 
     @classmethod
     def of(cls, answer: "AskedValue[Finding]") -> "Finding":
@@ -101,9 +104,10 @@ class Finding:
         found = answer.value or cls(ERROR, reply.reason, raw_verdict=reply.raw)
         return replace(found, request_id=reply.request_id, first_reason=answer.first_reason)
 
-    def columns(self, *left_out: str) -> dict[str, Any]:
-        """Return the columns by their names, but those that are left out."""
-        return {name: getattr(self, name) for name in self.__slots__ if name not in left_out}
+    def columns(self) -> dict[str, Any]:
+        """Return the columns of the table `evidence` by their names."""
+        kept = [name for name in self.__slots__ if name not in ("first_reason", "tokens")]
+        return {name: getattr(self, name) for name in kept}
 
     def explained(self, settings: LlmSettings) -> bool:
         """Return whether it is usable and has a rationale where the settings ask for one.
@@ -112,9 +116,9 @@ class Finding:
         `tf`, `refuted` without an answer.
         """
         asked = settings.formulation == FUNCTION and settings.explain == SHORT
-        silent = self.outcome == REFUTED and self.answer is None
-        silent = silent or self.outcome == NOANS or settings.as_published or not asked
-        return self.outcome != ERROR and (silent or bool(self.rationale))
+        silent = self.outcome == NOANS or (self.outcome == REFUTED and self.answer is None)
+        needed = asked and not settings.as_published and not silent
+        return self.outcome != ERROR and (bool(self.rationale) or not needed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,12 +139,6 @@ class Formulation:
 # the endpoint.
 _NOT_OF_JUDGEMENTS: Final = ("model", "extractor_model", "extract_tokens", "prompts_dir", "repairs")
 _KEYS: Final = 1  # the version of the keys, which had a context of some English claims alone before
-
-Counted = tuple[Finding, Tokens]
-"""A finding and its share of the tokens of its request."""
-
-_COLUMNS: Final = tuple(column.name for column in fields(Finding))
-_KEPT: Final = tuple(outcome for outcome in OUTCOMES if outcome != ERROR)
 
 
 class JudgementCache:
@@ -169,11 +167,9 @@ class JudgementCache:
         separate = [] if self._share else [asker.of.response_id]
         keys = keys_of(case, formulation, Keys("j", prompt_version, *self._how), separate)
         owner = f"{asker.of.response_id} {asker.of.source}"
-        there: set[str] = set()
 
-        async def look_up(pairs: Sequence[Pair]) -> dict[Pair, Counted]:
+        async def look_up(pairs: Sequence[Pair]) -> dict[Pair, Finding]:
             values = await self._memory.get_many(keys[pair] for pair in pairs)
-            there.update(values)
             if self._batches is not None:
                 own = self._batches.claimed(owner, [keys[pair] for pair in pairs])
                 pairs = [pair for pair in pairs if keys[pair] not in own]
@@ -182,7 +178,7 @@ class JudgementCache:
             asker.usage += _usage(asker, cached.values(), cached=True)
             return cached
 
-        async def ask(pairs: Sequence[Pair]) -> dict[Pair, Counted]:
+        async def ask(pairs: Sequence[Pair]) -> dict[Pair, Finding]:
             if self._batches is None:
                 return await ask_for(pairs)
             first = {keys[pair]: pair for pair in pairs}
@@ -193,26 +189,24 @@ class JudgementCache:
             made = {keys[pair]: one for group in judged for pair, one in group.items()}
             return {pair: made[keys[pair]] for pair in pairs}
 
-        async def ask_for(pairs: Sequence[Pair]) -> dict[Pair, Counted]:
+        async def ask_for(pairs: Sequence[Pair]) -> dict[Pair, Finding]:
             sent = len(asker.usage)
             wanted = by_fact(sorted(pairs))
             findings = await formulation.judge(replace(case, wanted=wanted), asker)
             judged = _with_tokens(findings, asker.usage[sent:])
-            kept = {keys[pair]: one for pair, one in judged.items() if self._usable(one)}
-            await self._memory.put_many(
-                {key: _to_json(*one) for key, one in kept.items() if key not in there}
-            )
+            kept = {keys[pair]: asdict(one) for pair, one in judged.items() if self._usable(one)}
+            await self._memory.put_many(kept)
             if self._batches is not None:
                 self._batches.settle(keys[pair] for pair in pairs)
             return judged
 
         judged, shared = await self._memory.ask_once(keys, ask, look_up, self._usable)
         asker.usage += _usage(asker, shared.values(), cached=False)
-        return {pair: finding for pair, (finding, _) in (judged | shared).items()}
+        return judged | shared
 
-    def _usable(self, one: Counted) -> bool:
+    def _usable(self, finding: Finding) -> bool:
         """Return whether a judgement may be cached."""
-        return one[0].explained(self._settings)
+        return finding.explained(self._settings)
 
 
 def shared_judgements(settings: LlmSettings, client: ClientSettings) -> JudgementCache:
@@ -234,43 +228,34 @@ def keys_of(
     return keys
 
 
-def _with_tokens(findings: Mapping[Pair, Finding], sent: Sequence[Usage]) -> dict[Pair, Counted]:
+def _with_tokens(findings: Mapping[Pair, Finding], sent: Sequence[Usage]) -> dict[Pair, Finding]:
     """Return the findings; each one without an error has its share of the request's tokens."""
     counts = Counter(one.request_id for one in findings.values() if one.outcome != ERROR)
-    left = {
-        row.request_id: shares([row], counts[row.request_id]) for row in sent if row.status == OK
-    }
+    answered = {row.request_id: row for row in sent if row.status == OK}
+    left = {sent_id: shares([row], counts[sent_id]) for sent_id, row in answered.items()}
     return {
-        pair: (one, left[one.request_id or ""].pop())
+        pair: replace(one, tokens=left[one.request_id].pop())
         if one.outcome != ERROR and one.request_id in left
-        else (one, (None, None))
+        else one
         for pair, one in findings.items()
     }
 
 
-def _usage(asker: Asker, judgements: Iterable[Counted], cached: bool) -> list[Usage]:
+def _usage(asker: Asker, findings: Iterable[Finding], cached: bool) -> list[Usage]:
     """Return a usage row for each request whose judgements are reused.
 
     Rows of `cached` judgements have the tokens saved. Rows of judgements that another response
     requested at the same time have none.
     """
     used: dict[str, list[Tokens]] = {}
-    for finding, tokens in judgements:
-        used.setdefault(finding.request_id or "", []).append(tokens)
+    for finding in findings:
+        used.setdefault(finding.request_id or "", []).append(finding.tokens)
     of = (asker.of.step, asker.of.source, asker.of.model, asker.of.response_id)
     return [reused(usage_row(*of, one), saved if cached else None) for one, saved in used.items()]
 
 
-def _to_json(finding: Finding, tokens: Tokens) -> Any:
-    return [finding.columns(), *tokens]
-
-
-def _from_json(value: Any) -> Counted | None:
+def _from_json(value: Any) -> Finding | None:
     """Return a cached judgement; None for a value of another shape."""
-    match value:
-        case [{"outcome": outcome, "probability": float() | None, **more}, prompt, reply]:
-            texts = all(isinstance(text, str | None) for text in more.values())
-            counts = all(isinstance(count, int | None) for count in (prompt, reply))
-            if texts and counts and outcome in _KEPT and value[0].keys() == {*_COLUMNS}:
-                return Finding(**value[0]), (prompt, reply)
+    with suppress(TypeError):
+        return Finding(**value)
     return None

@@ -90,10 +90,12 @@ class LlmJudge(Judge):
         for at, (unit, answer) in enumerate(zip(open_units.units, found, strict=True)):
             if not answer.passages:
                 judged.evidence.append(self.without_passages(unit, source, answer))
+                judged.first_reasons.append(None)
             for rank, hit in enumerate(answer.passages, 1):
                 finding = findings[at, numbers[_content(hit.passage)]]
-                columns = finding.columns("first_reason")
+                columns = finding.columns()
                 judged.evidence.append(evidence_row(unit, source, rank, hit, **by, **columns))
+                judged.first_reasons.append(finding.first_reason)
         return judged
 
     async def findings(self, case: Case, asker: Asker) -> Mapping[Pair, Finding]:

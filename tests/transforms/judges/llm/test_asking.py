@@ -182,12 +182,12 @@ ODD = LlmError("the sky is too blue", unexplained=True)
         pytest.param([TOO_LONG, "ab", "cd"], {}, ["abcd", "ab", "cd"], id="too long"),
         pytest.param(["ab", "cd"], {"most": 49}, ["ab", "cd"], id="a long reply is split before"),
         pytest.param(["abcd"], {"most": 50}, ["abcd"], id="four fifths of a reply are used"),
-        pytest.param([ODD], {"system": "x" * 3995}, ["abcd"], id="odd words about 1000 tokens"),
+        pytest.param([ODD], {"system": "x" * 7992}, ["abcd"], id="odd words about 1000 tokens"),
         pytest.param(
-            [ODD, "ab", "cd"], {"system": "x" * 3996}, ["abcd", "ab", "cd"], id="about 1001 tokens"
+            [ODD, "ab", "cd"], {"system": "x" * 7993}, ["abcd", "ab", "cd"], id="about 1001 tokens"
         ),
         pytest.param(
-            [ODD, ODD, "cd"], {"system": "x" * 3996}, ["abcd", "ab", "cd"], id="only once"
+            [ODD, ODD, "cd"], {"system": "x" * 7993}, ["abcd", "ab", "cd"], id="only once"
         ),
     ],
 )

@@ -35,7 +35,7 @@ from ufo.transforms.llm.chat import body
 from ufo.transforms.llm.fake import FakeClient
 from ufo.transforms.llm.forms import Capabilities
 from ufo.transforms.llm.request import Choice, LlmError, Request
-from ufo.transforms.recall.recallers import LlmRecaller, recall
+from ufo.transforms.recall.recallers import llm_recaller, recall
 from ufo.transforms.sentences import segment
 
 FOLDER = Path(__file__).parents[3] / "golden" / "transcripts"
@@ -139,8 +139,8 @@ def _recalled(formulations: Sequence[str] = (), **more: Any) -> Callable[[FakeCl
 
     def run(client: FakeClient) -> Any:
         settings = LlmSettings("m", **more)
-        recaller = LlmRecaller(settings, formulations, lambda: client)
-        return asyncio.run(recall(given, recaller, formulations))
+        recaller = llm_recaller(settings, formulations, lambda: client)
+        return asyncio.run(recall(given, recaller))
 
     return run
 
