@@ -91,7 +91,7 @@ class ClientSettings(CallSettings):
     def endpoint(self, role: str, model: str = "") -> Endpoint:
         """Return the endpoint of a role, with `model` in place of its own where given."""
         endpoint = self.endpoints.get(role) or self.endpoints[VERIFIER]
-        return replace(endpoint, model=model) if model else endpoint
+        return replace(endpoint, model=model) if model not in ("", endpoint.model) else endpoint
 
     def batched(self, role: str, model: str = "") -> bool:
         """Return whether the endpoint of a role is asked in batches."""
