@@ -89,8 +89,7 @@ async def _probe(
     settings = replace(settings, cache_writes=memory.writes)
     if not memory.reads:
         settings = replace(settings, cache=None)
-    settings = replace(settings, capabilities=known, reached=frozenset(reached))
-    return replace(settings, sent_before=len(usage)), usage
+    return replace(settings, capabilities=known, reached=frozenset(reached)), usage
 
 
 def _key(endpoint: Endpoint, wanted: Sequence[str]) -> str:

@@ -14,7 +14,7 @@ import json
 from asyncio import shield
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, replace
+from dataclasses import replace
 from hashlib import sha256
 from typing import Any, Final, TypeVar
 
@@ -229,8 +229,9 @@ class CachingClient:
                 completion = Completion(error.choices, error.request_id, error.usage)
             # An endpoint may return fewer choices than wanted: they get the first numbers.
             new = dict(zip(missing, _answers(completion), strict=False))
-            kept = [key for key in new if key not in cached and usable(request, new[key][0])]
-            await self._memory.put_many({key: _to_json(*new[key]) for key in kept})
+            if self._memory.writes:
+                kept = [key for key in new if key not in cached and usable(request, new[key][0])]
+                await self._memory.put_many({key: _to_json(*new[key]) for key in kept})
             answers |= new
             first = first or completion.request_id
             usage += completion.usage
@@ -256,8 +257,9 @@ def request_keys(request: Request, settings: ClientSettings) -> list[str]:
         "logprobs": request.logprobs,
     }
     endpoint = settings.endpoint(request.role, request.model)
-    added = [endpoint.added] if endpoint.added else []
-    common = (endpoint.url, endpoint.model, canonical, 0, *added)  # 0: keys as in earlier versions
+    common = [endpoint.url, endpoint.model, canonical, 0]  # 0: keys as in earlier versions
+    if added := endpoint.added:
+        common.append(added)
     separate = [] if settings.share else [request.response_id]
     keys = Keys("r", *common)
     return [keys.of(index, *separate) for index in range(request.n)]
@@ -282,7 +284,8 @@ def _answers(completion: Completion) -> list[Answer]:
 
 
 def _to_json(choice: Choice, request_id: str, tokens: Tokens) -> Any:
-    return {"choice": asdict(choice), "request": request_id, "tokens": tokens}
+    fields = {name: getattr(choice, name) for name in Choice.__slots__}
+    return {"choice": fields, "request": request_id, "tokens": tokens}
 
 
 def _from_json(value: Any) -> Answer | None:

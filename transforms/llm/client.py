@@ -430,8 +430,7 @@ class OpenAiClient:
         if key not in self._shared.limiters:
             self._shared.limiters[key] = Limiter(
                 settings.limits.divided(settings.workers),
-                self._shared.stop or Stop(),
-                settings.sent_before,
+                self._shared.stop,
                 LOCAL_START if endpoint.local else inf,
                 endpoint.timeout,
                 self._timing,

@@ -66,9 +66,8 @@ class ClientSettings(CallSettings):
     endpoint, whichever roles and models share it. `capabilities` are from earlier probes; other
     endpoints are probed at their first request.
 
-    `sent_before` is the number of requests that other processes sent in the current minute, and
-    `reached` are the URLs that answered them. `context` is the size of the models' contexts in
-    tokens, None to learn it from the endpoints' errors.
+    `reached` are the URLs that answered other processes of the run. `context` is the size of the
+    models' contexts in tokens, None to learn it from the endpoints' errors.
 
     With `share` False, responses do not share cached answers. `prices` are by model name.
     `max_cost` is the cap in US dollars on all requests of the usage log; only a run with one
@@ -80,7 +79,6 @@ class ClientSettings(CallSettings):
     capabilities: Mapping[Endpoint, Capabilities] = field(default_factory=dict)
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None
-    sent_before: int = 0
     reached: frozenset[str] = frozenset()
     context: int | None = None
     share: bool = True
@@ -91,7 +89,7 @@ class ClientSettings(CallSettings):
     def endpoint(self, role: str, model: str = "") -> Endpoint:
         """Return the endpoint of a role, with `model` in place of its own where given."""
         endpoint = self.endpoints.get(role) or self.endpoints[VERIFIER]
-        return replace(endpoint, model=model) if model else endpoint
+        return replace(endpoint, model=model) if model not in ("", endpoint.model) else endpoint
 
     def batched(self, role: str, model: str = "") -> bool:
         """Return whether the endpoint of a role is asked in batches."""

@@ -5,6 +5,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from ipaddress import ip_address
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlsplit
@@ -175,6 +176,7 @@ def azure_of(url: str) -> Azure | None:
     )
 
 
+@cache  # it is asked for with every request
 def check_url(url: str, what: str, key_variable: str = KEY_VARIABLE) -> None:
     """Raise a ValueError unless `url` can be an endpoint's; `what` names the option or variable."""
     try:

@@ -44,7 +44,6 @@ _WORDS: Final = {
     "garbled": "got a reply that cannot be read",
 }
 _BETWEEN_REPORTS: Final = 3.0  # seconds
-_STOPPED_SECONDS: Final = 10.0
 _STEP: Final = 0.125  # added to the concurrency by a reply that is slow or after an overload
 _SLOW: Final = 0.25  # share of the time-out: a slower reply shows a busy endpoint
 _MINUTE: Final = 60.0
@@ -93,28 +92,12 @@ class Retry:
         return asked + min(backoff, 1.0) * chance
 
 
-def _final(error: SendError, message: str) -> SendError:
-    return SendError(message, error.status, final=True, request_id=error.request_id)
-
-
+@dataclass(slots=True)
 class Stop:
-    """A flag, shared by the endpoints of a run, that stops all further requests.
+    """A flag, shared by the endpoints of a run, that stops all further requests: the message of the
+    error that set it, "" before."""
 
-    It is reset after `seconds`, for processes that are used beyond one run.
-    """
-
-    def __init__(self, seconds: float = _STOPPED_SECONDS) -> None:
-        self._seconds = seconds
-        self._message = ""
-        self._until = -inf
-
-    def stop(self, message: str, now: float) -> None:
-        """Set the flag, with the message of the error that caused it."""
-        self._message, self._until = message, now + self._seconds
-
-    def stopped(self, now: float) -> str | None:
-        """Return the message of the error that set the flag, None where it is not set."""
-        return self._message if now < self._until else None
+    message: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,14 +139,12 @@ class Sent:
 class Pace:
     """Spreads an amount a minute evenly, by virtual scheduling (the generic cell rate algorithm).
 
-    Its only state is the time from which the next request may be sent. `taken` is what was sent
-    just before.
+    Its only state is the time from which the next request may be sent.
     """
 
-    def __init__(self, per_minute: int | None, now: float, taken: int = 0) -> None:
+    def __init__(self, per_minute: int | None, now: float) -> None:
         self._seconds = _MINUTE / (_USED * per_minute) if per_minute else 0.0  # of each
         self._next = now
-        self.take(taken, now)
 
     def wait(self, now: float) -> float:
         """Return the seconds until the next request may be sent, none if not positive."""
@@ -230,9 +211,8 @@ class Failing:
 class Limiter:
     """Admits requests to one endpoint in the order of arrival; use it on one event loop.
 
-    `before` is the number of requests sent just before this object was made. `start` is the initial
-    concurrency, None for all that `limits` allow; `timeout` is of one request, in seconds. `stop`
-    is shared by all endpoints of a run.
+    `start` is the initial concurrency; `timeout` is of one request, in seconds. `stop` is shared by
+    all endpoints of a run; without it, as outside a run, no error stops other requests.
 
     No request is delayed for longer than `retry` allows. `reached` says that the endpoint answered
     another process of the run. Where it `queues`, an endpoint that is too busy is waited for,
@@ -240,8 +220,7 @@ class Limiter:
     """
 
     limits: RateLimits
-    stop: Stop = field(default_factory=Stop)
-    before: int = 0
+    stop: Stop | None = None
     start: float = inf
     timeout: float = inf
     timing: Timing = REAL
@@ -253,7 +232,7 @@ class Limiter:
 
     def __post_init__(self) -> None:
         now = self.timing.clock()
-        self._requests = Pace(self.limits.requests_per_minute, now, self.before)
+        self._requests = Pace(self.limits.requests_per_minute, now)
         self._tokens = Pace(self.limits.tokens_per_minute, now)
         self._most = float(self.limits.concurrency or inf)
         self.limit = min(self._most, self.start)
@@ -330,20 +309,20 @@ class Limiter:
         if error.status not in _UNANSWERED:
             self._heard()
         if error.transient and (error.retry_after or 0.0) > self.retry.seconds:
-            message = (
-                f"{error.message}. It asks to wait {error.retry_after:,.0f} s, and retries may "
-                f"take {self.retry.seconds:,.0f} s (--retry_seconds); run the same command again "
-                "after that"
+            more = (
+                f"It asks to wait {error.retry_after:,.0f} s, and retries may take "
+                f"{self.retry.seconds:,.0f} s (--retry_seconds); run the same command again after "
+                "that"
             )
-            error = _final(error, message)
+            error = _final(error, more)
         if same := self._failing.bad(sent, error, self._asked <= 1, self._number):
-            message = (
-                f"{error.message.rstrip('.')}. {same} requests in a row were refused so; mend what "
-                "it names, and run the same command again"
+            more = (
+                f"{same} requests in a row were refused so; mend what it names, and run the same "
+                "command again"
             )
-            error = _final(error, message)
-        if error.final:
-            self.stop.stop(error.message, self.timing.clock())
+            error = _final(error, more)
+        if error.final and self.stop:
+            self.stop.message = error.message
         # A request sent before the last cut says nothing about the lower limit.
         if error.status in _OVERLOAD and sent.number > self._last_cut:
             self.limit = max(1.0, min(self.limit, self.in_flight) / 2)
@@ -383,12 +362,15 @@ class Limiter:
         least = 0.0 if error.status == "connection" else _MINUTE
         if error.status == "timeout" or self._good_at >= since or seconds <= least:
             return error
-        message = (
-            f"{error.message}. No request was answered for {_duration(seconds)}; run the same "
-            "command again when the endpoint answers"
+        tried = _duration(seconds)
+        more = (
+            f"No request was answered for {tried}; run the same command again when the endpoint "
+            "answers"
         )
-        self.stop.stop(message, self.timing.clock())
-        return _final(error, message)
+        error = _final(error, more)
+        if self.stop:
+            self.stop.message = error.message
+        return error
 
     def _advise(self, error: SendError, now: float) -> None:
         """Tell of a rate limit, and of the flag that fits it: by the limit's own words, else by the
@@ -415,10 +397,9 @@ class Limiter:
     async def _turn_comes(self) -> float:
         """Wait until the next request may be sent; return the time."""
         while True:
+            if self.stop and self.stop.message:
+                raise LlmError(self.stop.message, final=True)
             now = self.timing.clock()
-            message = self.stop.stopped(now)
-            if message is not None:
-                raise LlmError(message, final=True)
             paused = self._paused_until - now
             wait = max(self._requests.wait(now), self._tokens.wait(now))
             if paused > 0:
@@ -432,6 +413,11 @@ class Limiter:
                 await self.timing.sleep(min(wait, _LOOK_AGAIN))
             else:
                 return now
+
+
+def _final(error: SendError, more: str) -> SendError:
+    message = f"{error.message.rstrip('.')}. {more}"
+    return SendError(message, error.status, final=True, request_id=error.request_id)
 
 
 def _duration(seconds: float, more: str = "") -> str:

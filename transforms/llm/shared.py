@@ -6,7 +6,6 @@ client around the client that sends requests.
 
 import threading
 from collections.abc import Callable, Hashable
-from math import inf
 from typing import Any, Protocol, TypeVar
 
 from ufo.schemas.storage import OFF
@@ -68,7 +67,7 @@ def shared_of(settings: ClientSettings) -> Shared:
     """Return what all clients of a run share in this process."""
     run = settings.usage_log
     # A worker of an engine outlives a run.
-    stop = Stop(inf) if run and not is_folder(run) else None
+    stop = Stop() if run and not is_folder(run) else None
     return once(run, Shared, lambda: Shared(stop, settings.batch))
 
 

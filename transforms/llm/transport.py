@@ -102,7 +102,7 @@ class Transport:
         self._concurrency = concurrency
         self._client: AsyncOpenAI | None = None
         self._added = endpoint.added
-        self._key = ""
+        self._key = self._host = ""
         self._served = False  # whether a reply was JSON
         self._silent = False  # whether nothing answered to a look
         self.reached = reached
@@ -177,6 +177,7 @@ class Transport:
         if self._client is None:
             endpoint = self._endpoint
             self._key = endpoint.key()
+            self._host = httpx2.URL(endpoint.url).host
             seconds, most = endpoint.timeout, self._concurrency + 1
             with opening(endpoint.shown_url, partial(LlmError, final=True)):
                 # A proxy needs the client's own pool.
@@ -198,7 +199,7 @@ class Transport:
 
     async def _stay(self, request: httpx2.Request) -> None:
         """Follow redirects only on the endpoint's host: elsewhere is a page to log in."""
-        if request.url.host != httpx2.URL(self._endpoint.url).host:
+        if request.url.host != self._host:
             said = f"it redirects to {str(request.url).partition('?')[0]}"
             raise of_response(self._endpoint, self._key, 302, {}, said, time.time())
 

@@ -13,9 +13,12 @@ OK: Final = "ok"
 """The status of a request that was answered."""
 
 
+_HOST: Final = socket.gethostname()
+
+
 def worker_id() -> str:
     """Return `host:pid` of this process."""
-    return f"{socket.gethostname()}:{os.getpid()}"
+    return f"{_HOST}:{os.getpid()}"
 
 
 def usage_row(

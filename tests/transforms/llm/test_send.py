@@ -3,7 +3,6 @@ what is recorded of a request; by a simulated clock."""
 
 import asyncio
 import logging
-import math
 import random
 from collections.abc import Sequence
 from dataclasses import replace
@@ -110,13 +109,6 @@ def test_a_request_larger_than_the_limit_goes_alone() -> None:
     assert second >= 60.0
 
 
-@pytest.mark.parametrize(("before", "first"), [(0, 0.0), (1, 6.0), (10, 60.0)])
-def test_requests_that_were_sent_before_count(before: int, first: float) -> None:
-    found = starts(RateLimits(64, requests_per_minute=10), 2, 0.1, before=before)
-    assert first <= found[0] <= 1.1 * first
-    assert found[1] - found[0] >= 6.0
-
-
 @pytest.mark.parametrize(
     ("seconds", "limit"),
     [
@@ -149,7 +141,7 @@ def test_no_request_is_delayed_for_longer_than_retries_may_take(asked: float, st
 
 def test_a_final_error_stops_all_endpoints_of_a_run() -> None:
     async def main(loop: Simulated) -> None:
-        stop = Stop(math.inf)
+        stop = Stop()
         its, elsewhere = (limiter(loop, RateLimits(4), stop=stop) for _ in range(2))
         async with admitted(its) as sent:
             its.failed(sent, SendError("the key is wrong", "401", final=True))
@@ -158,14 +150,6 @@ def test_a_final_error_stops_all_endpoints_of_a_run() -> None:
     with pytest.raises(LlmError, match="the key is wrong") as caught:
         simulate(main)
     assert caught.value.final
-
-
-def test_a_stop_outside_a_run_ends_after_its_seconds() -> None:
-    stop = Stop(10.0)
-    assert stop.stopped(0.0) is None
-    stop.stop("the key is wrong", now=5.0)
-    assert stop.stopped(14.9) == "the key is wrong"
-    assert stop.stopped(15.0) is None
 
 
 OVERLOAD = ("408", "429", "502", "503", "504", "529", "timeout", "connection")
@@ -700,7 +684,7 @@ class Run:
 
     async def _all(self, loop: Simulated, concurrency: int) -> None:
         timing = Timing(chance=lambda: 0.5, clock=loop.time)
-        its = Limiter(RateLimits(concurrency), Stop(math.inf), timing=timing)
+        its = Limiter(RateLimits(concurrency), Stop(), timing=timing)
         sender = Sender(its, Budget({}), timing)
         asked = (self._one(sender, number) for number in range(len(self._answers)))
         self.results = await asyncio.gather(*asked, return_exceptions=True)
@@ -890,9 +874,7 @@ def test_an_endpoint_that_answers_nothing_that_can_be_used_ends_the_run(status: 
     async def main(loop: Simulated) -> list[Any]:
         timing = Timing(chance=lambda: 0.5, clock=loop.time)
         retry = Retry(seconds=100.0)
-        its = Limiter(
-            RateLimits(64), Stop(math.inf), timing=timing, retry=retry, report=lambda _: None
-        )
+        its = Limiter(RateLimits(64), Stop(), timing=timing, retry=retry, report=lambda _: None)
         sender = Sender(its, Budget({}), timing)
 
         async def exchange() -> Received[str]:

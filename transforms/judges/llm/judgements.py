@@ -20,7 +20,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Final
 
 from ufo.schemas import records
@@ -157,15 +157,16 @@ class JudgementCache:
         self._batches = batches if client.batched(VERIFIER, settings.model) else None
         options = {k: v for k, v in asdict(settings).items() if k not in _NOT_OF_JUDGEMENTS}
         endpoint = client.endpoint(VERIFIER, settings.model)
-        self._how = [endpoint.url, endpoint.model, options, _KEYS]
-        self._how += [endpoint.added] if endpoint.added else []
+        how = [endpoint.url, endpoint.model, options, _KEYS]
+        how += [endpoint.added] if endpoint.added else []
+        self._keys = cache(lambda prompt_version: Keys("j", prompt_version, *how))
 
     async def judge(
         self, case: Case, asker: Asker, formulation: Formulation, prompt_version: str
     ) -> dict[Pair, Finding]:
         """Return a finding for every pair of the case; append the usage rows to `asker.usage`."""
         separate = [] if self._share else [asker.of.response_id]
-        keys = keys_of(case, formulation, Keys("j", prompt_version, *self._how), separate)
+        keys = keys_of(case, formulation, self._keys(prompt_version), separate)
         owner = f"{asker.of.response_id} {asker.of.source}"
 
         async def look_up(pairs: Sequence[Pair]) -> dict[Pair, Finding]:
@@ -194,8 +195,11 @@ class JudgementCache:
             wanted = by_fact(sorted(pairs))
             findings = await formulation.judge(replace(case, wanted=wanted), asker)
             judged = _with_tokens(findings, asker.usage[sent:])
-            kept = {keys[pair]: asdict(one) for pair, one in judged.items() if self._usable(one)}
-            await self._memory.put_many(kept)
+            if self._memory.writes:
+                usable = {pair: one for pair, one in judged.items() if self._usable(one)}
+                await self._memory.put_many(
+                    {keys[pair]: asdict(finding) for pair, finding in usable.items()}
+                )
             if self._batches is not None:
                 self._batches.settle(keys[pair] for pair in pairs)
             return judged
