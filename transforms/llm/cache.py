@@ -25,7 +25,7 @@ from ufo.transforms.llm.errors import Tokens
 from ufo.transforms.llm.forms import PROBE
 from ufo.transforms.llm.request import Choice, Client, Completion, LlmError, Report, Request
 from ufo.transforms.llm.store import Store, StoreError, packed, report, unpacked
-from ufo.transforms.llm.usage import OK, reused, shares, usage_row
+from ufo.transforms.llm.usage import OK, reused, share, usage_row
 
 _OF_FUNCTIONS: Final = ("name", "description", "parameters", "example")
 _DIGITS: Final = 40
@@ -276,9 +276,8 @@ def usable(request: Request, choice: Choice) -> bool:
 def _answers(completion: Completion) -> list[Answer]:
     # The usage may have rows of the client's probes of the endpoint.
     paid = [row for row in completion.usage if row.status == OK and row.step != PROBE]
-    tokens = shares(paid, len(completion.choices))
-    pairs = zip(completion.choices, tokens, strict=True)
-    return [(choice, completion.request_id, its) for choice, its in pairs]
+    tokens = share(paid, len(completion.choices))
+    return [(choice, completion.request_id, tokens) for choice in completion.choices]
 
 
 def _to_json(choice: Choice, request_id: str, tokens: Tokens) -> Any:

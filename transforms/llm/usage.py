@@ -64,15 +64,13 @@ def total(values: Iterable[int | None]) -> int | None:
     return sum(known) if known else None
 
 
-def shares(rows: Sequence[Usage], count: int) -> list[Tokens]:
-    """Divide the tokens of these requests into `count` shares of whole tokens."""
-    prompt = _parts(total(row.prompt_tokens for row in rows), count)
-    completion = _parts(total(row.completion_tokens for row in rows), count)
-    return list(zip(prompt, completion, strict=True))
-
-
-def _parts(tokens: int | None, count: int) -> list[int | None]:
-    if tokens is None or not count:
-        return [None] * count
-    each, rest = divmod(tokens, count)
-    return [each + (at < rest) for at in range(count)]
+def share(rows: Sequence[Usage], count: int) -> Tokens:
+    """Return the share of each of `count` results in the tokens of these requests, rounded."""
+    prompt, completion = (
+        None if tokens is None or not count else round(tokens / count)
+        for tokens in (
+            total(row.prompt_tokens for row in rows),
+            total(row.completion_tokens for row in rows),
+        )
+    )
+    return prompt, completion

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ufo.transforms.llm.usage import reused, shares, total, usage_row
+from ufo.transforms.llm.usage import reused, share, total, usage_row
 
 ROW = usage_row("verify", "web", "m", "r1", "q1")
 
@@ -34,17 +34,17 @@ def test_a_total_is_of_the_known_numbers(numbers: list[int | None], expected: in
 @pytest.mark.parametrize(
     ("rows", "count", "expected"),
     [
-        pytest.param([paid(9, 3)], 3, [(3, 1)] * 3, id="equal shares"),
-        pytest.param([paid(10, 2)], 3, [(4, 1), (3, 1), (3, 0)], id="the rest goes to the first"),
-        pytest.param([paid(4, 1), paid(6, 1)], 2, [(5, 1), (5, 1)], id="of two requests"),
-        pytest.param([paid(None, 4)], 2, [(None, 2), (None, 2)], id="an unknown prompt"),
-        pytest.param([paid(4, None)], 1, [(4, None)], id="an unknown reply"),
-        pytest.param([], 2, [(None, None)] * 2, id="no request"),
-        pytest.param([paid(4, 4)], 0, [], id="no answer"),
+        pytest.param([paid(9, 3)], 3, (3, 1), id="equal shares"),
+        pytest.param([paid(11, 1)], 3, (4, 0), id="rounded ones"),
+        pytest.param([paid(4, 1), paid(6, 1)], 2, (5, 1), id="of two requests"),
+        pytest.param([paid(None, 4)], 2, (None, 2), id="an unknown prompt"),
+        pytest.param([paid(4, None)], 1, (4, None), id="an unknown reply"),
+        pytest.param([], 2, (None, None), id="no request"),
+        pytest.param([paid(4, 4)], 0, (None, None), id="no answer"),
     ],
 )
-def test_tokens_are_divided_without_a_rest(rows: Any, count: int, expected: Any) -> None:
-    assert shares(rows, count) == expected
+def test_each_answer_has_its_share_of_the_tokens(rows: Any, count: int, expected: Any) -> None:
+    assert share(rows, count) == expected
 
 
 def test_what_comes_from_the_cache_has_the_tokens_that_it_saves() -> None:

@@ -34,7 +34,7 @@ from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.errors import Tokens
 from ufo.transforms.llm.request import VERIFIER, together
 from ufo.transforms.llm.shared import shared_memory, shared_of
-from ufo.transforms.llm.usage import OK, reused, shares, usage_row
+from ufo.transforms.llm.usage import OK, reused, share, usage_row
 
 Pair = tuple[int, int]
 """(index of the unit, index of the passage)."""
@@ -202,8 +202,6 @@ class JudgementCache:
             await self._memory.put_many(
                 {key: _to_json(*one) for key, one in kept.items() if key not in there}
             )
-            if self._batches is not None:
-                self._batches.settle(keys[pair] for pair in pairs)
             return judged
 
         judged, shared = await self._memory.ask_once(keys, ask, look_up, self._usable)
@@ -237,13 +235,14 @@ def keys_of(
 def _with_tokens(findings: Mapping[Pair, Finding], sent: Sequence[Usage]) -> dict[Pair, Counted]:
     """Return the findings; each one without an error has its share of the request's tokens."""
     counts = Counter(one.request_id for one in findings.values() if one.outcome != ERROR)
-    left = {
-        row.request_id: shares([row], counts[row.request_id]) for row in sent if row.status == OK
+    shares = {
+        row.request_id: share([row], counts[row.request_id])
+        for row in sent
+        if row.status == OK and counts[row.request_id]
     }
+    unknown = (None, None)
     return {
-        pair: (one, left[one.request_id or ""].pop())
-        if one.outcome != ERROR and one.request_id in left
-        else (one, (None, None))
+        pair: (one, unknown if one.outcome == ERROR else shares.get(one.request_id or "", unknown))
         for pair, one in findings.items()
     }
 
