@@ -248,16 +248,10 @@ def _with_tokens(findings: Mapping[Pair, Finding], sent: Sequence[Usage]) -> dic
 
 
 def _usage(asker: Asker, judgements: Iterable[Counted], cached: bool) -> list[Usage]:
-    """Return a usage row for each request whose judgements are reused.
-
-    Rows of `cached` judgements have the tokens saved. Rows of judgements that another response
-    requested at the same time have none.
-    """
-    used: dict[str, list[Tokens]] = {}
-    for finding, tokens in judgements:
-        used.setdefault(finding.request_id or "", []).append(tokens)
-    of = (asker.of.step, asker.of.source, asker.of.model, asker.of.response_id)
-    return [reused(usage_row(*of, one), saved if cached else None) for one, saved in used.items()]
+    """Return a usage row for each request whose judgements are reused."""
+    row = usage_row(asker.of.step, asker.of.source, asker.of.model, asker.of.response_id)
+    results = ((finding.request_id or "", tokens) for finding, tokens in judgements)
+    return reused(row, results, cached)
 
 
 def _to_json(finding: Finding, tokens: Tokens) -> Any:
