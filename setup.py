@@ -20,7 +20,7 @@ PACKAGE_DATA = {
     "ufo.transforms.english": ["*.toml"],
     "ufo.transforms.extraction": ["*.toml"],
     "ufo.transforms.judges.llm": ["*.toml"],
-    "ufo.transforms.llm": ["*.toml", "*.yaml"],
+    "ufo.transforms.llm": ["*.sql", "*.toml", "*.yaml"],
     "ufo.transforms.prompts": ["*.txt"],
     "ufo.transforms.verifiers": ["*.json", "*.toml"],
     "ufo.transforms.verifiers.bundled": ["*.onnx", "*.json", "*.md"],

@@ -15,10 +15,8 @@ has a line, or lines and counts agree, or ten minutes after it was first seen to
 """
 
 import time
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from itertools import islice
 from math import inf
 from tempfile import TemporaryFile
 from typing import IO, Final
@@ -52,11 +50,9 @@ _LONGEST_PAUSE: Final = 60.0  # seconds between looks at the batches of a round
 _MANY: Final = 5  # times the usual rounds of a run, for requests that are repeated
 _LISTED_SECONDS: Final = 120.0  # until a provider lists a batch that it accepted
 _SETTLED_SECONDS: Final = 600.0  # until it knows a new batch, and all replies of one are there
-_STORED_AT_ONCE: Final = 500
-_SAME: Final = 5  # requests with the same refusal: any other would get it too
+_SAME: Final = 5  # requests with the same error: any other would get it too
 
 Evaluate = Callable[[Sequence[Chunk]], Written]
-Answer = tuple[Reply, SendError | None]
 
 
 class Rounds:
@@ -70,13 +66,12 @@ class Rounds:
         path of its usage log."""
         self._store = BatchStore(settings.path, settings.run)
         self._client = client
-        self._settings = settings
+        self._left = inf if settings.wait is None else settings.wait  # seconds to wait
         self._most_rounds = most_rounds
         self._progress = progress
         self._log = log
-        self._round, *_ = self._store.last_round()
+        self._round = max((batch.round for batch in self._store.batches()), default=0)
         self._said: set[str] = set()
-        self._waited = 0.0
         self._exchanges: dict[Endpoint, Exchange] = {}
 
     def close(self) -> None:
@@ -98,7 +93,7 @@ class Rounds:
             RunError: an endpoint has no batches, or cannot be asked, or the run cannot go on.
         """
         try:
-            self._store.begin_pass()
+            self._store.begin()
             self._settle()  # what an earlier process left
             chunks = list(chunks)
             self._pass_through(chunks, attempt, evaluate)
@@ -117,31 +112,28 @@ class Rounds:
         return Written(parts, sum_counters([found.counters for found in done]))
 
     def _pass_through(self, left: Sequence[Chunk], attempt: Attempt, evaluate: Evaluate) -> None:
-        claims = True
-        while True:
-            self._store.begin_pass(claims)
-            waiting = evaluate(left).waiting
+        stuck = False
+        while evaluate(left).waiting:
             wait_for(end_run(self._log))  # requests sent at once then read again what was spent
             asked = bool(self._store.new())
-            if not waiting:
-                if asked:
-                    self._say(
-                        "A source or judge asked a model and went on without its reply: its "
-                        "results are not those of a run without --batch."
-                    )
-                return
             many = self._round >= _MANY * (self._most_rounds + 1)
-            if (asked and many) or not (asked or claims):
+            if (asked and many) or (stuck and not asked):
                 raise RunError(
                     f"after {self._round} rounds of batches there is still something to wait for: "
                     "a source or judge gives other answers in each pass, which cannot be asked by "
                     "batches, or the file of batches was lost (--fresh starts over)"
                 )
-            # Without a new request, responses wait only for each other's judgements.
-            claims = asked
+            stuck = not asked
+            if stuck:  # responses wait for judgements that others asked for and did not get
+                self._store.settle()
             self._round += asked
             self._settle()
             left = [chunk for chunk in left if attempt.done(chunk.number) is None]
+        if self._store.new():
+            self._say(
+                "A source or judge asked a model and went on without its reply: its results are "
+                "not those of a run without --batch."
+            )
 
     def _settle(self) -> None:
         """Submit all new requests, and take all batches further until their replies are stored."""
@@ -152,7 +144,7 @@ class Rounds:
                 for endpoint in new:
                     self._exchange(endpoint).submit(self._round)
                 under_way = self._store.under_way()
-                self._tell(under_way)
+                self._tell()
                 stored = [self._exchange(one.endpoint).advance(one) for one in under_way]
                 if any(stored):
                     pause = _FIRST_PAUSE
@@ -164,13 +156,12 @@ class Rounds:
 
     def _exchange(self, endpoint: Endpoint) -> "Exchange":
         if endpoint not in self._exchanges:
-            settings = self._client, self._settings, self._log
-            self._exchanges[endpoint] = Exchange(endpoint, self._store, *settings, self._say)
+            common = self._store, self._client, self._log, self._say
+            self._exchanges[endpoint] = Exchange(endpoint, *common)
         return self._exchanges[endpoint]
 
     def _pause(self, seconds: float, under_way: Sequence[Batch]) -> None:
-        wait = self._settings.wait
-        seconds = seconds if wait is None else min(seconds, wait - self._waited)
+        seconds = min(seconds, self._left)
         if seconds <= 0:
             n, requests = len(under_way), sum(batch.requests for batch in under_way)
             raise BatchesUnderWay(
@@ -179,7 +170,7 @@ class Rounds:
                 "on"
             )
         time.sleep(seconds)
-        self._waited += seconds
+        self._left -= seconds
 
     def _say(self, text: str, about: str = "") -> None:
         """Tell the user something once."""
@@ -187,16 +178,19 @@ class Rounds:
             self._said.add(about or text)
             self._progress.say(text)
 
-    def _tell(self, under_way: Sequence[Batch]) -> None:
+    def _tell(self) -> None:
         """Show how far the round is."""
-        if not under_way:
+        batches = [one for one in self._store.batches() if one.round == self._round]
+        if not batches:
             return
-        number, total, done = self._store.last_round()
-        oldest = duration(time.time() - under_way[0].submitted)
+        done = sum(max(one.done, 0) for one in batches)
+        total = sum(one.requests for one in batches)
         most = self._most_rounds
-        of = f" of at most {most}" if number <= most else " (asking again)"
-        text = f"round {number}{of}: {done:,} of {total:,} done, oldest {oldest}"
-        self._say(text, about=f"round {number}")
+        name = f"round {self._round}"
+        of = f" of at most {most}" if self._round <= most else " (asking again)"
+        oldest = duration(time.time() - batches[0].submitted)
+        text = f"{name}{of}: {done:,} of {total:,} done, oldest {oldest}"
+        self._say(text, about=name)
         self._progress.note(text)
 
 
@@ -204,13 +198,14 @@ class Exchange:
     """The batches of one endpoint."""
 
     def __init__(
-        self, endpoint: Endpoint, store: BatchStore, client: ClientSettings, batch: BatchSettings,
+        self, endpoint: Endpoint, store: BatchStore, client: ClientSettings,
         log: str, say: Callable[[str], None],
     ) -> None:  # fmt: skip
         """`log` is the path of the run's usage log; `say` tells the user something."""
+        assert client.batch is not None
         self._endpoint = endpoint
         self._store = store
-        self._settings = batch
+        self._settings = client.batch
         self._cap = client.max_cost
         self._prices = {model: price.of_batch for model, price in client.prices.items()}
         self._log = usage_log.UsageLog(log)
@@ -218,8 +213,7 @@ class Exchange:
         self._say = say
         self._api = OpenAiBatches(endpoint)
         self._most = inf  # requests under way at a time, once the provider limits them
-        self._refusal = ""  # what all requests of the last batches got
-        self._refused: Counter[int] = Counter()  # the requests of these batches, by round
+        self._errors: list[str] = []  # of the last requests, where none was answered
 
     def close(self) -> None:
         self._api.close()
@@ -229,16 +223,16 @@ class Exchange:
 
     def submit(self, round_: int) -> None:
         """Submit the new requests, as far as limits allow; the rest is submitted after a pause."""
-        while True:
-            with TemporaryFile(prefix="ufo-batch-") as lines:
-                usd = self._write(lines)
-                lines.seek(0)
-                if not usd or not self._sent(self._store.plan(self._endpoint, round_, usd), lines):
-                    return
+        with TemporaryFile(prefix="ufo-batch-") as lines:
+            accepted = True
+            while accepted and (usd := self._write(lines)):
+                accepted = self._sent(self._store.plan(self._endpoint, round_, usd), lines)
 
     def _write(self, lines: IO[bytes]) -> dict[str, float]:
         """Write the lines of a batch; return the highest possible cost of each request by its key,
         nothing where no more may be under way. Raise CostCapped where no more will ever be."""
+        lines.seek(0)
+        lines.truncate()
         batches = self._store.under_way()
         active = sum(one.requests for one in batches if one.endpoint == self._endpoint)
         room = int(min(self._settings.requests, max(0, self._most - active)))
@@ -256,6 +250,7 @@ class Exchange:
             lines.write(line)
             usd[key] = cost
             left -= cost
+        lines.seek(0)
         return usd
 
     def _sent(self, batch: Batch, lines: IO[bytes]) -> bool:
@@ -265,19 +260,18 @@ class Exchange:
             file = self._api.upload(lines, batch.name)
             batch = self._store.note(batch, id=file, done=ASKING, submitted=time.time())
             self._store.note(batch, id=self._api.create(file, batch.name), done=0)
+            return True
         except SendError as error:
             refused = error.status.startswith("4") and error.status not in ("408", "409", "499")
-            if file and not refused:
-                self._say(f"{error.message}; the batch is submitted again, unless it is there")
-            elif self._take_back(batch, file, error.message) or error.transient:
-                self._say(f"{error.message}; the batch is submitted again")
-            else:
-                raise RunError(
-                    f"{error.message}. Batches were asked for (--batch); where the endpoint has "
-                    "none, leave it out"
-                ) from None
+            if refused or not file:
+                enqueued = self._take_back(batch, file, error.message)
+                if not (enqueued or error.transient):
+                    raise RunError(
+                        f"{error.message}. Batches were asked for (--batch); where the endpoint "
+                        "has none, leave it out"
+                    ) from None
+            self._say(f"{error.message}; the batch is submitted again, unless it is there")
             return False
-        return True
 
     def _take_back(self, batch: Batch, file: str | None, message: str) -> bool:
         """Make the requests of a refused batch new again. Return whether too much was enqueued:
@@ -304,18 +298,16 @@ class Exchange:
                 self._store.take_back(batch)
                 return False
             state = self._api.state(name)
-            batch = self._store.note(batch, id=name, done=state.done)
-            if not state.phase:
-                self._say(f"{state.word!r} is no state of a batch that ufo knows; it is waited for")
-            if not state.ended:
-                return False
             said = f"{state.code} {state.message}"
             if state.phase == FAILED and says("enqueued", said):
                 self._take_back(batch, state.source, said)
                 self._say(f"{state.message} The batch is submitted again")
                 return False
-            batch = self._store.note(batch, ended=batch.ended or time.time())
-            return self._collected(batch, state)
+            if not state.phase:
+                self._say(f"{state.word!r} is no state of a batch that ufo knows; it is waited for")
+            ended = batch.ended or (time.time() if state.ended else 0.0)
+            batch = self._store.note(batch, id=name, done=state.done, ended=ended)
+            return state.ended and self._collected(batch, state)
         except SendError as error:
             self._look_again(batch, error)
             return False
@@ -338,85 +330,84 @@ class Exchange:
         """Store the replies of a batch that has ended, and return whether they are all there: those
         of the model at once, errors only when no reply can come in their place."""
         waiting = self._store.sent(batch)
-        errors: dict[str, Answer] = {}
+        errors: dict[str, Reply] = {}
         keys: set[str] = set()
         damaged = 0
-        lines = self._api.replies(state.files)
-        while some := list(islice(lines, _STORED_AT_ONCE)):
-            damaged += some.count(None)
-            good: dict[str, Answer] = {}
-            for key, reply in filter(None, some):
-                keys.add(key)
-                error = error_of(self._endpoint, reply)
-                (errors if error else good).setdefault(key, (reply, error))
-            self._put(good, waiting)
-        late = time.time() - batch.ended > _SETTLED_SECONDS
+        for file in state.files:
+            with self._store.together():
+                for line in self._api.replies(file):
+                    if line is None:
+                        damaged += 1
+                        continue
+                    key, reply = line
+                    keys.add(key)
+                    if error_of(self._endpoint, reply):
+                        errors[key] = reply
+                    elif key in waiting:
+                        _, row = waiting.pop(key)
+                        self._store.put(key, reply, self._counted(row, reply))
         seen = len(keys) + damaged if keys else 0  # else it may be a web page in place of a file
-        if not (late or state.agrees(seen, batch.requests)):
+        whole = seen >= batch.requests or (state.lines is not None and seen >= state.lines)
+        if not whole and time.time() - batch.ended < _SETTLED_SECONDS:
             self._say(f"batch {batch.id} is {state.word}; its replies are not all there yet")
             return False
-        odd = damaged or len(keys) > batch.requests or waiting.keys() - keys
-        if odd and not state.message:
+        if (damaged or len(keys) != batch.requests) and not state.message:
             told = f"{len(keys):,} requests and {damaged:,} damaged lines"
             self._say(f"batch {batch.id} of {batch.requests:,} requests has replies to {told}")
-        said = state.message or f"the batch ended without a reply to this request ({state.word})"
-        for key in waiting.keys() - errors.keys():
-            body = {"error": {"code": state.code, "message": said}}
-            reply = Reply(state.code, body, f"{batch.id}/{key}")
-            errors[key] = reply, error_of(self._endpoint, reply)
-        left = {key: errors[key] for key in waiting}
-        final = self._final(batch, state, [error for _, error in left.values() if error])
-        self._put(left, waiting, final)
-        self._store.note(batch, done=batch.requests, ended=STORED)
+        told = state.message or f"the batch ended without a reply to this request ({state.word})"
+        said = {"error": {"code": state.code, "message": told}}
+        replies = {
+            key: errors.get(key) or Reply(state.code, said, f"{batch.id}/{key}") for key in waiting
+        }
+        met = {key: error_of(self._endpoint, reply) for key, reply in replies.items()}
+        ends = self._ends_run(batch, [error for error in met.values() if error])
+        with self._store.together():
+            for key, (tries, row) in waiting.items():
+                reply, error = replies[key], met[key]
+                # The step that asked handles a refusal of the request's content.
+                transient = error is not None and error.transient
+                again = ends or (transient and tries < self._settings.repairs)
+                self._store.put(key, None if again else reply, self._counted(row, reply, error))
+            self._store.note(batch, done=batch.requests, ended=STORED)
         self._api.discard([state.source, *state.files])
         self._most *= 2
         logs.event("batch ended", batch=batch.id, state=state.word, requests=batch.requests)
-        if final:
-            raise RunError(final)
+        if ends:
+            raise RunError(ends)
         return True
 
-    def _final(self, batch: Batch, state: BatchState, errors: list[SendError]) -> str:
+    def _ends_run(self, batch: Batch, errors: list[SendError]) -> str:
         """Return the error that every further request would meet, "" without one: by its words, or
-        because so many requests were refused alike with none answered."""
+        because so many requests in a row got the same. What may pass, or be met in another form,
+        has to come from two batches."""
         for error in errors:
             if error.final:
                 return error.message
-        whole = state.phase == FAILED
-        said = {f"{state.code} {state.message}" if whole else one.sameness for one in errors}
-        words = said.pop() if len(said) == 1 and len(errors) == batch.requests else ""
-        if words != self._refusal:
-            self._refusal, self._refused = words, Counter()
-        self._refused[batch.round] += len(errors)
-        # The next batch may be accepted; in the next round a step may ask in another form.
-        passes = whole or words.startswith(("400", "413", "422"))
-        again = len(self._refused) > 1 or not passes
-        if words and again and self._refused.total() >= _SAME:
-            return f"{errors[0].message}. All requests got this; the same command asks again"
-        return ""
+        if len(errors) < batch.requests:  # some were answered
+            self._errors = []
+            return ""
+        self._errors += [error.sameness or error.message for error in errors]
+        passes = errors[0].transient or errors[0].unexplained
+        needed = max(_SAME, len(errors) + 1 if passes else 0)
+        last = self._errors[-needed:]
+        if len(last) < needed or len(set(last)) > 1:
+            return ""
+        return f"{errors[0].message}. All requests got this; the same command asks again"
 
-    def _put(
-        self, answers: Mapping[str, Answer], waiting: dict[str, tuple[int, Usage]], final: str = ""
-    ) -> None:
-        """Store replies, and remove them from `waiting`. Usage rows are in the run's log before: if
-        the process is killed between the two, a row is repeated and then counted once."""
-        with self._store.together():
-            for key in answers.keys() & waiting.keys():
-                tries, row = waiting.pop(key)
-                reply, error = answers[key]
-                row = self._counted(row, reply, error)
-                # The step that asked handles a refusal of the request's content.
-                transient = error is not None and error.transient
-                again = final or (transient and tries < self._settings.repairs)
-                self._store.put(key, None if again else reply, row)
-
-    def _counted(self, row: Usage, reply: Reply, error: SendError | None) -> Usage:
-        """Return the usage row of a request that has a reply; write it into the run's log."""
+    def _counted(self, row: Usage, reply: Reply, error: SendError | None = None) -> Usage:
+        """Return the usage row of a request that has a reply; write it into the run's log first: if
+        the process is killed between the two, it is repeated there and then counted once."""
         prompt, completion = tokens(reply.payload)
-        status = error.status if error else OK
-        row = replace(row, request_id=reply.request_id, worker_id=WORKER, status=status)
-        row = replace(row, prompt_tokens=prompt, completion_tokens=completion)
-        row = priced(replace(row, seconds=None, cost_usd=None), self._prices)
-        counted = (usage_log.COST, usage_log.PROMPT_TOKENS, usage_log.COMPLETION_TOKENS)
-        added = {name: getattr(row, name) or 0 for name in counted}
-        self._log.add({usage_log.REQUESTS: 1, **added}, row)
+        row = replace(
+            row,
+            request_id=reply.request_id,
+            worker_id=WORKER,
+            status=error.status if error else OK,
+            prompt_tokens=prompt,
+            completion_tokens=completion,
+            seconds=None,
+            cost_usd=None,
+        )
+        row = priced(row, self._prices)
+        self._log.add(usage_log.spent_by(row), row)
         return row

@@ -21,7 +21,7 @@ import httpx2
 import openai
 from openai import AzureOpenAI, OpenAI
 
-from ufo.transforms.llm.batch_lines import read_line
+from ufo.transforms.llm.batch_lines import read_lines
 from ufo.transforms.llm.batch_store import Reply
 from ufo.transforms.llm.endpoint import Endpoint, azure_of
 from ufo.transforms.llm.errors import MODEL, SendError, words_of
@@ -34,21 +34,22 @@ _TABLES: Final[Mapping[str, Mapping[str, Any]]] = tomllib.loads(
 )
 _PROCESSED: Final = ("completed", "succeeded", "success", "failed", "errored", "error")
 _LISTED: Final = 2000  # batches among which one is looked for
-_PAUSES: Final = (0.5, 1, 2, 4, 8, 15, 30, 60)  # until a file that was uploaded is there
+_PAUSES: Final = (0.5, 1, 2, 4, 8, 15, 30, 60)  # until a file that was uploaded can be used
 
 
 @dataclass(frozen=True, slots=True)
 class BatchState:
     """The provider's state of a batch: its own `word`, and the `phase` which that means.
 
-    Of `total` requests `done` are processed, 0 where it does not say. `source` and `files` are the
-    ids of the files of requests and of replies, `code` and `message` the error of a whole batch.
+    So many requests are `done`. Where the batch did not end with all of them, `lines` of replies
+    are all that there will be, None where it does not say. `source` and `files` are the ids of the
+    files of requests and of replies, `code` and `message` the error of a whole batch.
     """
 
     word: str
     phase: str
     done: int
-    total: int
+    lines: int | None
     source: str | None
     files: tuple[str, ...]
     code: str
@@ -58,12 +59,6 @@ class BatchState:
     def ended(self) -> bool:
         """Whether the batch goes on no more."""
         return self.phase not in (RUNNING, UNKNOWN)
-
-    def agrees(self, lines: int, requests: int) -> bool:
-        """Return whether so many lines of replies are all that there will be to the requests."""
-        said = self.phase == FAILED or self.done or self.total
-        lags = self.phase == COMPLETED and self.done < self.total
-        return lines >= requests or bool(said and not lags and lines >= self.done)
 
 
 def says(what: str, words: str) -> bool:
@@ -111,20 +106,21 @@ class OpenAiBatches:
                 time.sleep(pause)
                 with suppress(openai.NotFoundError):
                     file = self._client.files.retrieve(file.id)
-        return _id(file)
+            return _id(file)
 
     def create(self, file: str, name: str) -> str:
         """Submit a batch of an uploaded file, and return its id; `name` is in its metadata."""
         batch: Any = {"endpoint": self._path, "completion_window": "24h", "metadata": {TAG: name}}
-        for pause in (*_PAUSES, None):
+        pauses = iter(_PAUSES)
+        while True:
             try:
                 with self._explained():
                     return _id(self._client.batches.create(input_file_id=file, **batch))
             except SendError as error:
+                pause = next(pauses, None)
                 if pause is None or not says("file", error.message):
                     raise
             time.sleep(pause)
-        raise AssertionError
 
     def find(self, name: str, file: str) -> str | None:
         """Return the id of a batch of that name, or of that file where the provider keeps no names,
@@ -141,40 +137,37 @@ class OpenAiBatches:
             shown = json.loads(self._client.batches.with_raw_response.retrieve(batch).content)
             counts = shown.get("request_counts") or {}
             word = str(shown.get("status") or shown.get("state") or "")
+            phase = phase_of(word)
+            done = sum(_count(counts.get(name)) for name in _PROCESSED)
+            counted = phase == FAILED or (
+                phase == STOPPED and (done or _count(counts.get("total")))
+            )
             code, message = _error(shown.get("errors") or shown.get("error"), self._key)
             files = (shown.get("output_file_id"), shown.get("error_file_id"))
             return BatchState(
                 word,
-                phase_of(word),
-                sum(_count(counts.get(name)) for name in _PROCESSED),
-                _count(counts.get("total")),
+                phase,
+                done,
+                done if counted else None,
                 shown.get("input_file_id"),
                 tuple(file for file in files if file and isinstance(file, str)),
                 code or word,
                 message,
             )
 
-    def replies(self, files: Iterable[str]) -> Iterator[tuple[str, Reply] | None]:
-        """Yield the key and the reply of each line in the files of a batch, in any order, and None
-        for a line that cannot be read. What is not there yet is left out."""
-        for file in files:
-            with TemporaryFile(prefix="ufo-batch-") as lines:
-                content = self._client.files.with_streaming_response.content(file)
-                try:
-                    with self._explained(), content as response:
-                        lines.writelines(response.iter_bytes())
-                except SendError as error:
-                    if error.status != "404":
-                        raise
-                lines.seek(0)
-                for line in lines:
-                    text = line.removeprefix(b"\xef\xbb\xbf").strip()
-                    try:
-                        if text:
-                            yield read_line(text)
-                    except (ValueError, KeyError, TypeError, RecursionError):
-                        if line.endswith(b"\n"):
-                            yield None
+    def replies(self, file: str) -> Iterator[tuple[str, Reply] | None]:
+        """Yield the key and the reply of each line in a file of replies, in any order, and None for
+        a line that cannot be read; nothing where the file is not there yet."""
+        with TemporaryFile(prefix="ufo-batch-") as lines:
+            content = self._client.files.with_streaming_response.content(file)
+            try:
+                with self._explained(), content as response:
+                    lines.writelines(response.iter_bytes())
+            except SendError as error:
+                if error.status != "404":
+                    raise
+            lines.seek(0)
+            yield from read_lines(lines)
 
     def discard(self, files: Iterable[str | None]) -> None:
         """Delete files of a batch that nobody needs any more."""

@@ -9,8 +9,9 @@ thoughts, refusals and garbled replies are read in the same way.
 import json
 import re
 import time
+from codecs import BOM_UTF8
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
@@ -71,10 +72,20 @@ class BatchLine:
         """Return None: an error in a batch does not justify another request."""
 
 
-def read_line(text: bytes) -> tuple[str, Reply]:
-    """Return the key of the request that a line of an output or error file answers, and the reply.
-    A line that cannot be read raises ValueError, KeyError or TypeError."""
-    line = json.loads(text)
+def read_lines(lines: Iterable[bytes]) -> Iterator[tuple[str, Reply] | None]:
+    """Yield the key and the reply of each line in an output or error file of a batch, and None for
+    one that cannot be read. A last line without an end is left out then: it is being written."""
+    for line in lines:
+        text = line.removeprefix(BOM_UTF8).strip()
+        try:
+            if text:
+                yield _read(json.loads(text))
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            if line.endswith(b"\n"):
+                yield None
+
+
+def _read(line: Any) -> tuple[str, Reply]:
     key = str(line["custom_id"])
     response = _parsed(line.get("response"))
     fields = response if isinstance(response, Mapping) else {}
@@ -85,13 +96,13 @@ def read_line(text: bytes) -> tuple[str, Reply]:
     choices = isinstance(body, Mapping) and body.get("choices")
     if status < 400 and not error and (choices or (status and not line.get("error"))):
         return key, Reply("200", body, request_id)
-    if status >= 400 and body:
-        return key, Reply(str(status), body, request_id)
-    if status and error:
-        return key, Reply(str(error[0]), error[1], request_id)
     said = error[1] if error else {"error": line.get("error") or body or "no reply and no error"}
+    if status >= 400:
+        return key, Reply(str(status), body or said, request_id)
+    if status and error:
+        return key, Reply(str(error[0]), said, request_id)
     code = words_of(said, NO_KEY)[1].partition(" ")[0] or "error"
-    return key, Reply(str(status) if status >= 400 else code, said, request_id)
+    return key, Reply(code, said, request_id)
 
 
 def error_of(endpoint: Endpoint, reply: Reply) -> SendError | None:

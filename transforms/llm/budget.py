@@ -18,14 +18,13 @@ from ufo.schemas.errors import CostCapped, UsageError
 from ufo.schemas.records import Usage
 from ufo.transforms.llm.tokens import tokens_at_most
 from ufo.transforms.llm.usage_log import (
-    COMPLETION_TOKENS,
     COST,
     IN_FLIGHT,
-    PROMPT_TOKENS,
     REQUESTS,
     RESERVED,
     UsageLog,
     UsageReader,
+    spent_by,
 )
 
 _TOKENS = 1_000_000
@@ -195,20 +194,19 @@ class Budget:
         A request with unknown tokens costs what was reserved, unless it was not `billed`.
         """
         cost = reserved if billed else 0.0
-        tokens: dict[str, float] = {}
+        added = {REQUESTS: 1.0}
         if row is not None:
             row = priced(row, self._prices)
             cost = cost if row.cost_usd is None else row.cost_usd
-            tokens[PROMPT_TOKENS] = row.prompt_tokens or 0
-            tokens[COMPLETION_TOKENS] = row.completion_tokens or 0
-            model, each = str(body.get("model")), tokens[COMPLETION_TOKENS] / body.get("n", 1)
+            added = spent_by(row)
+            model, each = str(body.get("model")), (row.completion_tokens or 0) / body.get("n", 1)
             self._largest[model] = max(self._largest.get(model, 0.0), each)
         self._reserved -= reserved
         self._in_flight -= 1
         self._spent = (self._spent or 0.0) + cost
         self._settled.set()
-        counted = {IN_FLIGHT: self._begun() - 1, RESERVED: -reserved, REQUESTS: 1, COST: cost}
-        self.log.add({**counted, **tokens}, row)
+        in_flight = self._begun() - 1
+        self.log.add({**added, COST: cost, IN_FLIGHT: in_flight, RESERVED: -reserved}, row)
         return row
 
     def _begun(self) -> int:
@@ -224,18 +222,10 @@ class Budget:
         assert self._spent is not None
         # Requests wait one at a time, in their order.
         async with self._turn:
-            while not self._closed and self._spent + self._reserved + usd > cap:
-                # It may fit once others have settled. If it cannot, no more requests are sent.
-                self._closed = self._spent + usd > cap
-                if not self._closed:
-                    await self._next_settled()
-        if not self._closed:
-            return
-        # Requests in flight are paid for, so their replies are awaited and cached.
-        while self._in_flight:
-            await self._next_settled()
-        raise capped(cap, self._spent, usd)
-
-    async def _next_settled(self) -> None:
-        self._settled.clear()
-        await self._settled.wait()
+            # Those in flight may cost less than what is reserved, and their replies are cached.
+            while self._in_flight and self._spent + self._reserved + usd > cap:
+                self._settled.clear()
+                await self._settled.wait()
+            self._closed = self._closed or self._spent + usd > cap
+            if self._closed:
+                raise capped(cap, self._spent, usd)

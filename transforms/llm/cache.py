@@ -178,22 +178,56 @@ class CachingClient:
         self._batches = batches
 
     async def complete(self, request: Request) -> Completion:
-        """Return the completion from the cache, from an equal request in flight, or from `inner`.
+        """Return the completion from the cache, from equal requests in flight, or from `inner`.
 
         Raises:
             LlmError: from `inner`.
         """
         keys = request_keys(request, self._settings)
+        model = self._settings.endpoint(request.role, request.model).model
+        row = usage_row(request.step, request.source, model, request.response_id)
+        there: set[str] = set()
+        usage: list[Usage] = []
+        failed: list[LlmError] = []
 
-        async def ask(_: Sequence[int]) -> dict[int, Completion]:
-            return {0: await self._ask(request, keys)}
+        async def look_up(numbers: Sequence[int]) -> dict[int, Answer]:
+            values = await self._memory.get_many(keys[number] for number in numbers)
+            there.update(values)
+            if self._batches is not None and self._batches.knows(keys[0]):
+                return {}  # a run in batches reads its own replies in every pass, with their cost
+            read = {number: _from_json(values.get(keys[number])) for number in numbers}
+            cached = {number: one for number, one in read.items() if one and one[0].whole}
+            usage.extend(reused(row, (one[1:] for one in cached.values()), cached=True))
+            return cached
 
-        found, shared = await self._memory.ask_once({0: f"{keys[0]}*{request.n}"}, ask)
-        if shared:
-            model = next((row.model for row in shared[0].usage), request.model)
-            row = _reused(request, model, shared[0].request_id)
-            return replace(shared[0], usage=[row])
-        return found[0]
+        async def ask(numbers: Sequence[int]) -> dict[int, Answer]:
+            asked = replace(request, n=len(numbers), key=keys[numbers[0]])
+            try:
+                completion = await self._inner.complete(asked)
+            except LlmError as error:
+                failed.append(error)
+                completion = Completion(error.choices, error.request_id, error.usage)
+            usage.extend(completion.usage)
+            # An endpoint may return fewer choices than wanted: they get the first numbers.
+            new = dict(zip(numbers, _answers(completion), strict=False))
+            if self._memory.writes:
+                kept = {
+                    keys[number]: _to_json(*answer)
+                    for number, answer in new.items()
+                    if keys[number] not in there and usable(request, answer[0])
+                }
+                await self._memory.put_many(kept)
+            return new
+
+        own, shared = await self._memory.ask_once(dict(enumerate(keys)), ask, look_up)
+        usage += reused(row, (one[1:] for one in shared.values()), cached=False)
+        answers = [answer for _, answer in sorted((own | shared).items())]
+        choices = [choice for choice, *_ in answers]
+        first = answers[0][1] if answers else ""
+        if failed:
+            error = replace(failed[0], usage=usage, choices=choices, request_id=first)
+            raise error from failed[0]
+        return Completion(choices, first, usage)
 
     def room(self, request: Request) -> int | None:
         """Return the inner client's estimate."""
@@ -202,43 +236,6 @@ class CachingClient:
     def cap(self, request: Request) -> int | None:
         """Return the inner client's limit of a reply."""
         return self._inner.cap(request)
-
-    async def _ask(self, request: Request, keys: Sequence[str]) -> Completion:
-        cached = await self._memory.get_many(keys)
-        answers = {
-            key: answer
-            for key, value in cached.items()
-            if (answer := _from_json(value)) and answer[0].whole
-        }
-        if self._batches is not None and self._batches.knows(keys[0]):
-            answers = {}  # a run in batches reads its own replies in every pass, with their cost
-        missing = [key for key in keys if key not in answers]
-        usage: list[Usage] = []
-        first = ""
-        if answers:
-            first = next(iter(answers.values()))[1]
-            model = self._settings.endpoint(request.role, request.model).model
-            usage = [_reused(request, model, first, (tokens for *_, tokens in answers.values()))]
-        failed = None
-        if missing:
-            try:
-                asked = replace(request, n=len(missing), key=missing[0])
-                completion = await self._inner.complete(asked)
-            except LlmError as error:
-                failed = error
-                completion = Completion(error.choices, error.request_id, error.usage)
-            # An endpoint may return fewer choices than wanted: they get the first numbers.
-            new = dict(zip(missing, _answers(completion), strict=False))
-            if self._memory.writes:
-                kept = [key for key in new if key not in cached and usable(request, new[key][0])]
-                await self._memory.put_many({key: _to_json(*new[key]) for key in kept})
-            answers |= new
-            first = first or completion.request_id
-            usage += completion.usage
-        choices = [answers[key][0] for key in keys if key in answers]
-        if failed is not None:
-            raise replace(failed, usage=usage, choices=choices, request_id=first) from failed
-        return Completion(choices, first, usage)
 
 
 Answer = tuple[Choice, str, Tokens]
@@ -296,10 +293,3 @@ def _from_json(value: Any) -> Answer | None:
         return choice, str(value["request"]), (prompt, reply)
     except (TypeError, KeyError, ValueError, AttributeError):
         return None
-
-
-def _reused(
-    request: Request, model: str | None, request_id: str, tokens: Iterable[Tokens] | None = None
-) -> Usage:
-    row = usage_row(request.step, request.source, model, request.response_id, request_id)
-    return reused(row, tokens)

@@ -17,10 +17,10 @@ import time
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from filelock import FileLock
 
@@ -48,35 +48,6 @@ class Entry:
     key: str
     size: int
     written: float
-
-
-class Store(Protocol):
-    """Bytes by key. Every method raises StoreError where the store as a whole fails.
-
-    `threads` is the number of threads that may use it at the same time.
-    """
-
-    threads: int
-
-    def get_many(self, keys: Sequence[str]) -> dict[str, bytes]:
-        """Return the values of those keys that exist."""
-        ...
-
-    def put_many(self, entries: Mapping[str, bytes]) -> None:
-        """Write the entries; when this returns they outlive the process."""
-        ...
-
-    def entries(self) -> Iterator[Entry]:
-        """Yield every entry, in any order."""
-        ...
-
-    def remove(self, keys: Sequence[str]) -> None:
-        """Delete these keys."""
-        ...
-
-    def close(self) -> None:
-        """Close files and connections."""
-        ...
 
 
 def packed(value: Any) -> bytes:
@@ -160,7 +131,6 @@ class PrefixStore:
 _APPLICATION: Final = 0x75666F31  # "ufo1", SQLite's application_id in the file's header
 _VERSION: Final = 1
 _WAIT_SECONDS: Final = 30.0
-_KEYS: Final = 500  # keys of one SELECT; SQLite's own limit is 32,766
 # A commit survives the end of the process; it survives a crash of the machine only after the next
 # checkpoint.
 _NEW: Final = f"""
@@ -174,12 +144,22 @@ CREATE TABLE IF NOT EXISTS entries (
 """
 
 
+def connected(path: str, wait: float, read_only: bool = False) -> sqlite3.Connection:
+    """Open a SQLite file, whose locks are waited for; create it unless it is only read."""
+    if not read_only:
+        # Readable by its owner alone, as are the files that SQLite creates beside it.
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        with suppress(FileExistsError):
+            os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    uri = Path(path).as_uri() + ("?mode=ro" if read_only else "")
+    return sqlite3.connect(uri, wait, isolation_level=None, check_same_thread=False, uri=True)
+
+
 class SqliteStore:
     """A store in a SQLite file in WAL mode: one writer and any number of readers at a time.
 
-    A file that is damaged, or of another program, is renamed and a new one created. A file without
-    write permission is opened for reading. With `read_only` the file is never written, created or
-    renamed.
+    A file that is damaged, or of another program, is renamed, and the next store creates a new one.
+    With `read_only` the file is never written, created or renamed.
     """
 
     threads = 1
@@ -192,20 +172,18 @@ class SqliteStore:
 
     def get_many(self, keys: Sequence[str]) -> dict[str, bytes]:
         """Return the values of those keys that exist."""
-        values: dict[str, bytes] = {}
-        for start in range(0, len(keys), _KEYS):
-            batch = keys[start : start + _KEYS]
-            places = ",".join("?" * len(batch))
-            query = f"SELECT key, value FROM entries WHERE key IN ({places})"  # noqa: S608
-            values.update(self._do(query, batch))
-        return values
+        query = "SELECT key, value FROM entries WHERE key IN (SELECT value FROM json_each(?))"
+        return dict(self._do(query, [json.dumps(keys)]))
 
     def put_many(self, entries: Mapping[str, bytes], over: bool = True) -> None:
-        """Write the entries in one transaction; without `over`, existing ones stay as they are."""
+        """Write the entries in one transaction; without `over`, existing ones stay as they are.
+
+        When this returns they outlive the process.
+        """
         now = time.time()
         rows = [(key, value, now) for key, value in entries.items()]
         insert = "INSERT OR REPLACE" if over else "INSERT OR IGNORE"
-        self._do(f"{insert} INTO entries VALUES (?, ?, ?)", rows, writes=True)
+        self._do_each(f"{insert} INTO entries VALUES (?, ?, ?)", rows)
 
     def entries(self) -> Iterator[Entry]:
         """Yield every entry."""
@@ -214,7 +192,7 @@ class SqliteStore:
 
     def remove(self, keys: Sequence[str]) -> None:
         """Delete these keys."""
-        self._do("DELETE FROM entries WHERE key = ?", [(key,) for key in keys], writes=True)
+        self._do_each("DELETE FROM entries WHERE key = ?", [(key,) for key in keys])
 
     def compact(self) -> None:
         """Free the disk space of deleted entries."""
@@ -228,67 +206,43 @@ class SqliteStore:
         """Close the file."""
         self._connection.close()
 
-    def _do(self, statement: str, values: Sequence[Any] = (), writes: bool = False) -> list[Any]:
-        """Execute a statement; with `writes` once for each of `values`, all or none."""
+    def _do(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
+        with self._explained():
+            return self._connection.execute(statement, values).fetchall()
+
+    def _do_each(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
+        """Execute a statement for each of these rows, all or none."""
+        with self._explained(), self._connection:  # commits, or rolls back
+            self._connection.execute("BEGIN IMMEDIATE")
+            self._connection.executemany(statement, rows)
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Raise an error of the file as a StoreError; set a damaged file aside."""
         try:
-            try:
-                return self._execute(statement, values, writes)
-            except sqlite3.DatabaseError as error:
-                if not _damaged(error):
-                    raise
-                self._connection.close()
-                self._connection = self._opened(thorough=True)
-                return self._execute(statement, values, writes)
-        except sqlite3.Error as error:
+            yield
+        except (sqlite3.Error, OSError) as error:
+            if _damaged(error) and not self._read_only:
+                self._set_aside("is damaged")
             raise StoreError(f"{self._path}: {error}") from error
 
-    def _execute(self, statement: str, values: Sequence[Any], writes: bool) -> list[Any]:
-        if not writes:
-            return self._connection.execute(statement, values).fetchall()
-        self._connection.execute("BEGIN IMMEDIATE")
-        with self._connection:  # commits, or rolls back
-            self._connection.executemany(statement, values)
-        return []
-
-    def _opened(self, thorough: bool = False) -> sqlite3.Connection:
-        """Open the file, one process at a time; rename one that is not a usable cache.
-
-        `thorough` checks every page, which takes a second for some hundred MB.
-        """
-        try:
+    def _opened(self) -> sqlite3.Connection:
+        """Open the file, one process at a time; rename one that is not a usable cache."""
+        with self._explained():
             if self._read_only:
-                connection = self._connect("?mode=ro")
-                why = _unusable(connection, thorough=True)  # perhaps an incomplete copy
-                if why:
+                connection = connected(self._path, _WAIT_SECONDS, read_only=True)
+                if why := _unusable(connection, thorough=True):  # perhaps an incomplete copy
                     raise StoreError(f"{self._path} {why}")
                 return connection
             os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)
             with FileLock(self._path + ".lock", timeout=_WAIT_SECONDS):
-                connection = self._connect()
-                why = _unusable(connection, thorough)
-                if why:
+                connection = connected(self._path, _WAIT_SECONDS)
+                if why := _unusable(connection):
                     connection.close()
                     self._set_aside(why)
-                    connection = self._connect()
+                    connection = connected(self._path, _WAIT_SECONDS)
                 connection.executescript(_NEW)
                 return connection
-        except (sqlite3.Error, OSError) as error:
-            with suppress(sqlite3.Error):
-                connection = self._connect("?mode=ro")
-                if not _unusable(connection, thorough):
-                    return connection
-                connection.close()
-            raise StoreError(f"{self._path}: {error}") from error
-
-    def _connect(self, how: str = "") -> sqlite3.Connection:
-        if not how:
-            # Readable by its owner alone, as are the files that SQLite creates beside it.
-            with suppress(FileExistsError):
-                os.close(os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-        path = Path(self._path).as_uri() + how
-        return sqlite3.connect(
-            path, _WAIT_SECONDS, isolation_level=None, check_same_thread=False, uri=True
-        )
 
     def _set_aside(self, why: str) -> None:
         number = 1
@@ -297,11 +251,14 @@ class SqliteStore:
         for ending in ("", "-wal", "-shm"):
             with suppress(FileNotFoundError):
                 os.replace(self._path + ending, aside + ending)
-        self._report(f"the cache {self._path} {why}; it was moved to {aside}, and a new one made")
+        self._report(f"the cache {self._path} {why}; it was moved to {aside}")
 
 
-def _unusable(connection: sqlite3.Connection, thorough: bool) -> str:
-    """Return why a file cannot be used as a cache; "" if it is empty or of this version."""
+def _unusable(connection: sqlite3.Connection, thorough: bool = False) -> str:
+    """Return why a file cannot be used as a cache; "" if it is empty or of this version.
+
+    `thorough` checks every page, which takes a second for some hundred MB.
+    """
 
     def value(query: str) -> Any:
         return connection.execute(query).fetchone()[0]
@@ -320,8 +277,14 @@ def _unusable(connection: sqlite3.Connection, thorough: bool) -> str:
         return "is not a SQLite file, or is damaged"
 
 
-def _damaged(error: sqlite3.Error) -> bool:
-    return error.sqlite_errorname.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB"))
+def _damaged(error: Exception) -> bool:
+    name = getattr(error, "sqlite_errorname", "")
+    return name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB"))
+
+
+Store = SqliteStore | PrefixStore
+"""Bytes by key. Every method raises StoreError where the store as a whole fails. `threads` is the
+number of threads that may use it at the same time."""
 
 
 def open_store(uri: str, report: Report = report) -> Store:

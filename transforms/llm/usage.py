@@ -47,18 +47,23 @@ def usage_row(
     )
 
 
-def reused(row: Usage, tokens: Iterable[Tokens] | None) -> Usage:
-    """Return the row of results for which no request was sent.
+def reused(row: Usage, results: Iterable[tuple[str, Tokens]], cached: bool) -> list[Usage]:
+    """Return a row for each request whose results, with their shares of its tokens, are used again.
 
-    With `tokens` they are from the cache, and the row has the tokens saved; None is for results of
-    a concurrent request of another response.
+    Rows of `cached` results have the tokens saved. Rows of results that another response requested
+    at the same time have none.
     """
-    if tokens is None:
-        return replace(row, coalesced=True)
-    prompt, completion = zip(*tokens, strict=True)
-    return replace(
-        row, cached=True, prompt_tokens=total(prompt), completion_tokens=total(completion)
-    )
+    used: dict[str, list[Tokens]] = {}
+    for request_id, tokens in results:
+        used.setdefault(request_id, []).append(tokens)
+    rows = []
+    for request_id, saved in used.items():
+        own = replace(row, request_id=request_id, cached=cached, coalesced=not cached)
+        if cached:
+            prompt, completion = (total(each) for each in zip(*saved, strict=True))
+            own = replace(own, prompt_tokens=prompt, completion_tokens=completion)
+        rows.append(own)
+    return rows
 
 
 def total(values: Iterable[int | None]) -> int | None:

@@ -33,6 +33,11 @@ _AT_ONCE = 8  # objects
 _COLUMNS = [column.name for column in fields(Usage)]
 
 
+def spent_by(row: Usage) -> dict[str, float]:
+    """Return what one request adds to the totals."""
+    return {REQUESTS: 1, **{name: getattr(row, name) or 0 for name in _SPENT if name != REQUESTS}}
+
+
 def is_folder(path: str | None) -> bool:
     """Return whether a log is a folder, shared by workers on several machines."""
     return path is not None and path.endswith("/")

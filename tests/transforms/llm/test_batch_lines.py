@@ -13,7 +13,7 @@ import pytest
 from tests.transforms.llm.asked import call
 from ufo.schemas.errors import NotYetAnswered
 from ufo.schemas.records import Usage
-from ufo.transforms.llm.batch_lines import BatchLine, error_of, read_line
+from ufo.transforms.llm.batch_lines import BatchLine, error_of, read_lines
 from ufo.transforms.llm.batch_store import BatchStore, Reply
 from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.errors import SendError
@@ -141,6 +141,14 @@ def line_of(response: Any = None, error: Any = None, **more: Any) -> bytes:
     return json.dumps(line).encode()
 
 
+def reply_in(line: bytes) -> Reply:
+    """The reply in a line, which is to request `r-1`."""
+    (read,) = read_lines([line])
+    assert read is not None
+    assert read[0] == "r-1"
+    return read[1]
+
+
 @pytest.mark.parametrize(
     "line",
     [
@@ -162,8 +170,7 @@ def line_of(response: Any = None, error: Any = None, **more: Any) -> bytes:
     ],
 )
 def test_a_reply_of_the_model_is_read_in_any_shape(line: bytes) -> None:
-    key, reply = read_line(line)
-    assert key == "r-1"
+    reply = reply_in(line)
     assert (reply.status, reply.payload) == ("200", SAID)
     assert error_of(HERE, reply) is None
 
@@ -205,7 +212,7 @@ def test_a_reply_of_the_model_is_read_in_any_shape(line: bytes) -> None:
 def test_an_error_is_read_in_any_shape(
     line: bytes, status: str, words: str, transient: bool
 ) -> None:
-    error = error_of(HERE, read_line(line)[1])
+    error = error_of(HERE, reply_in(line))
     assert error is not None
     assert error.status == status
     assert words in error.message
@@ -221,15 +228,22 @@ def test_an_error_is_read_in_any_shape(
     ],
 )
 def test_an_error_without_a_status_that_every_request_would_meet_is_final(error: Any) -> None:
-    found = error_of(HERE, read_line(line_of(None, error))[1])
+    found = error_of(HERE, reply_in(line_of(None, error)))
     assert found is not None
     assert found.final
 
 
 @pytest.mark.parametrize(
     "line",
-    [b"", b"{", b"[]", b"null", b'"text"', b'{"response": null}', b"\xff", line_of()[:-5]],
+    [b"{", b"[]", b"null", b'"text"', b'{"response": null}', b"\xff", line_of()[:-5]],
 )
-def test_a_line_that_cannot_be_read_is_an_error(line: bytes) -> None:
-    with pytest.raises((ValueError, KeyError, TypeError)):
-        read_line(line)
+def test_a_line_that_cannot_be_read_is_none(line: bytes) -> None:
+    assert list(read_lines([line + b"\n", line_of(SAID)])) == [
+        None,
+        ("r-1", reply_in(line_of(SAID))),
+    ]
+
+
+@pytest.mark.parametrize("line", [line_of()[:-5], b"", b"\r\n"], ids=["half", "empty", "blank"])
+def test_what_is_no_line_is_left_out(line: bytes) -> None:
+    assert list(read_lines([line])) == []

@@ -27,6 +27,11 @@ def body(number: int, **more: Any) -> dict[str, Any]:
     return {"model": "offline-judge", "messages": messages, **more}
 
 
+def replies(api: OpenAiBatches, state: BatchState) -> dict[str, Reply]:
+    """The replies in the files of a batch, by their keys."""
+    return dict(line for file in state.files for line in api.replies(file) if line)
+
+
 @dataclass
 class Submitting:
     """Submits batches of bodies; the keys of batch `a` are `a0`, `a1`, …"""
@@ -47,7 +52,7 @@ class Submitting:
         """What became of a batch of these bodies, and the replies by their keys."""
         state = self.api.state(self(*bodies))
         assert state.ended
-        return state, dict(filter(None, self.api.replies(state.files)))
+        return state, replies(self.api, state)
 
 
 @pytest.fixture
@@ -65,11 +70,11 @@ def test_replies_are_those_to_the_requests(submit: Submitting, llm_server: LlmSe
     assert states[2].word == "completed"
     assert states[2].done == 6
     assert [one.ended for one in states] == [False, False, True]
-    replies = dict(filter(None, api.replies(states[-1].files)))
-    assert set(replies) == {f"a{number}" for number in range(6)}
-    message = replies["a5"].payload["choices"][0]["message"]
+    found = replies(api, states[-1])
+    assert set(found) == {f"a{number}" for number in range(6)}
+    message = found["a5"].payload["choices"][0]["message"]
     assert message["content"].startswith("As far as I know, ? 5")
-    assert len({(reply.status, reply.request_id) for reply in replies.values()}) == 6
+    assert len({(reply.status, reply.request_id) for reply in found.values()}) == 6
     files = (states[-1].source, *states[-1].files)
     assert set(files) == set(llm_server.batches.files)
     for _ in range(2):  # again, after a kill
@@ -88,7 +93,7 @@ def test_a_batch_is_found_by_its_name(submit: Submitting, llm_server: LlmServer)
         submit(body(number + 1), name=f"n{number}")
     found = api.find("lost", "file-0")
     assert found == "batch_" + "0" * 32
-    assert [*dict(filter(None, api.replies(api.state(found).files)))] == ["lost0"]
+    assert [*replies(api, api.state(found))] == ["lost0"]
     assert api.find("other", "file-0") is None
     assert llm_server.batches.repeated() == []
 
@@ -99,20 +104,20 @@ def test_a_batch_that_ends_early_has_the_replies_there_are(
 ) -> None:
     batches = llm_server.batches
     (batches.expires if status == "expired" else batches.cancels).append(1)
-    state, replies = submit.ended(body(0), body(1))
+    state, found = submit.ended(body(0), body(1))
     assert state.code == status
     assert state.done == 1
-    assert replies["a0"].status == "200"
-    assert replies["a1"].status == f"batch_{status}"
-    message = replies["a1"].payload["error"]["message"]
+    assert found["a0"].status == "200"
+    assert found["a1"].status == f"batch_{status}"
+    message = found["a1"].payload["error"]["message"]
     assert "was not executed" in message or "expired" in message
     # The server sees what is asked twice: what was answered, not what was left.
     for number, repeated in ((1, 0), (0, 1)):
         submit(body(number), name="bc"[number])
         assert len(batches.repeated()) == repeated
-    state, replies = submit.ended(body(0), body(1, model="other"))  # is wrong as a whole
+    state, found = submit.ended(body(0), body(1, model="other"))  # is wrong as a whole
     assert state.code == "model_not_found"
-    assert replies == {}
+    assert found == {}
     assert "line 2" in state.message
 
 
@@ -164,7 +169,7 @@ def test_a_run_sees_nothing_of_another_run_in_the_file(stores: list[BatchStore])
     assert [key for key, _ in two.bodies(HERE, 9)] == ["r-1-a-0"]
     assert two.under_way() == []
     assert two.sent(batch) == {}
-    assert two.last_round() == (0, 0, 0)
+    assert two.batches() == []
     assert two.reserved() == 0.0
 
 
@@ -173,8 +178,8 @@ def test_what_a_run_ends_or_begins_changes_nothing_of_another(stores: list[Batch
     batch = sent(one, "r-2-a-0")
     one.ask("r-3-a-0", HERE, body(3), ROW)
     one.claim("owner", ["k"])
-    two.begin_pass(claims=False)
-    two.settle(["k"])
+    two.begin()
+    two.settle()
     two.take_back(batch)
     two.put("r-2-a-0", ANSWER, ROW)
     two.forget()
@@ -196,21 +201,16 @@ def test_requests_of_an_endpoint_are_in_a_batch_of_their_own(stores: list[BatchS
     assert list(store.bodies(HERE, 9)) == [("r-2-a-0", body(2))]
 
 
-def test_what_is_under_way_is_counted_by_round(stores: list[BatchStore]) -> None:
+def test_a_batch_is_under_way_until_its_replies_are_stored(stores: list[BatchStore]) -> None:
     store, _ = stores
     first = store.note(sent(store, "r-1-a-0", "r-2-a-0"), id="b1", done=1)
-    assert store.last_round() == (1, 2, 1)
-    second = sent(store, "r-3-a-0", round_=2)
+    second = store.note(sent(store, "r-3-a-0", round_=2), id="file-2", done=ASKING)
+    assert store.under_way() == store.batches() == [first, second]
+    first = store.note(first, ended=2e9, done=2)
     assert store.under_way() == [first, second]
-    assert store.last_round() == (2, 1, 0)
-    second = store.note(second, id="b2", done=ASKING)
-    assert store.last_round() == (2, 1, 0)
-    sent(store, "r-4-a-0", round_=2)
-    assert store.last_round() == (2, 2, 0)
-    store.note(first, ended=2e9, done=2)
-    assert len(store.under_way()) == 3
-    store.note(first, ended=STORED, done=2)
-    assert store.under_way()[0] == second
+    first = store.note(first, ended=STORED)
+    assert store.under_way() == [second]
+    assert store.batches() == [first, second]
 
 
 def test_only_what_is_sent_and_not_answered_is_reserved(stores: list[BatchStore]) -> None:
@@ -236,28 +236,34 @@ def test_a_request_has_its_reply_but_one_that_is_to_be_repeated(stores: list[Bat
         store.put(key, reply, paid)
     found = [store.ask(key, HERE, body(9), ROW) for key in keys]
     assert found == [(ANSWER, paid), (ANSWER, paid), (None, paid)]
-    assert list(store.bodies(HERE, 9)) == [(keys[2], body(9))]
+    assert list(store.bodies(HERE, 9)) == [(keys[2], body(1))]
     sent(store, keys[2])
     assert store.sent(batch) == {}
     assert [*store.sent(store.under_way()[-1]).values()] == [(1, paid)]
 
 
-def test_a_pass_forgets_requests_that_nobody_sent(stores: list[BatchStore]) -> None:
+def test_a_process_forgets_requests_that_an_earlier_one_did_not_send(
+    stores: list[BatchStore],
+) -> None:
     store, _ = stores
     sent(store, "r-1-a-0", "r-2-a-0")
-    store.put("r-1-a-0", None, ROW)
-    for key in ("r-1-a-0", "r-3-a-0"):  # one is asked for again, one is new
-        store.ask(key, HERE, body(1), ROW)
-    store.claim("owner", ["k"])
-    store.begin_pass()
-    assert store.new() == []
-    assert store.claim("other", ["k"]) == ([], True)
+    store.put("r-1-a-0", None, ROW)  # is to be repeated
+    store.ask("r-3-a-0", HERE, body(1), ROW)
+    store.begin()
     assert not store.knows("r-3")
-    assert store.knows("r-1")
-    store.ask("r-1-a-0", HERE, body(1), ROW)
+    assert store.knows("r-2")
     assert [key for key, _ in store.bodies(HERE, 9)] == ["r-1-a-0"]
-    store.begin_pass(claims=False)
+
+
+def test_others_ask_for_what_was_claimed_without_success_once_all_is_settled(
+    stores: list[BatchStore],
+) -> None:
+    store, _ = stores
+    store.claim("owner", ["k"])
+    assert store.claim("other", ["k"]) == ([], True)
+    store.settle()
     assert store.claim("other", ["k"]) == ([["k"]], False)
+    assert store.claim("owner", ["k"]) == ([["k"]], False)
 
 
 def test_requests_of_a_batch_that_was_not_taken_are_new_again(stores: list[BatchStore]) -> None:
@@ -292,10 +298,15 @@ def test_a_file_of_an_earlier_version_is_read_on(stores: list[BatchStore], tmp_p
     store.close()
     with closing(sqlite3.connect(tmp_path / "cache.batches", isolation_level=None)) as db:
         db.execute("UPDATE batches SET ended = 1 WHERE name = ?", (over.name,))
+        again = "INSERT INTO requests (run, key, state, tries) VALUES ('one', 'r-3', 'again', 1)"
+        db.execute(again)
         db.execute("PRAGMA user_version = 0")
     with closing(BatchStore(str(tmp_path / "cache.batches"), "one")) as opened:
         assert opened.under_way() == [batch]
         assert opened.ask("r-2-a-0", HERE, body(1), ROW)[0] == ANSWER
+        opened.begin()
+        opened.ask("r-3", HERE, body(3), ROW)
+        assert list(opened.bodies(HERE, 9)) == [("r-3", body(3))]
 
 
 # --- claims ---
@@ -321,5 +332,5 @@ def test_a_judgement_is_asked_for_once_at_a_time(steps: list[tuple[str, list[str
                 key for key, who in owner_of.items() if who == owner
             }
             if settles:
-                store.settle(own + failed)
-                settled.update(own + failed)
+                store.settle()
+                settled.update(owner_of)

@@ -172,7 +172,7 @@ def test_what_is_no_cache_is_set_aside_whole(path: Path, make: partial[None], wh
     taken(store)
 
 
-def test_a_file_that_breaks_in_use_is_set_aside_then(path: Path) -> None:
+def test_a_file_that_breaks_in_use_is_set_aside_for_the_next_one(path: Path) -> None:
     store = SqliteStore(str(path), silent)
     store.put_many(MANY)
     store.close()
@@ -182,11 +182,11 @@ def test_a_file_that_breaks_in_use_is_set_aside_then(path: Path) -> None:
         file.seek(4096)
         file.write(b"\xa5" * (path.stat().st_size - 4096))
     said: list[str] = []
-    store = SqliteStore(str(path), said.append)
-    assert store.get_many(list(MANY)) == {}
-    taken(store)
+    with closing(SqliteStore(str(path), said.append)) as store, pytest.raises(StoreError):
+        store.get_many(list(MANY))
     (message,) = said
-    assert "damaged" in message
+    assert "is damaged; it was moved to" in message
+    taken(SqliteStore(str(path), silent))
 
 
 @pytest.mark.parametrize("uri", ["{file}/cache.sqlite", "{file}/folder/", "nosuch://bucket/x/"])

@@ -48,9 +48,12 @@ def test_tokens_are_divided_without_a_rest(rows: Any, count: int, expected: Any)
 
 
 def test_what_comes_from_the_cache_has_the_tokens_that_it_saves() -> None:
-    found = reused(ROW, [(4, 1), (6, None), (None, None)])
-    assert found == replace(ROW, cached=True, prompt_tokens=10, completion_tokens=1)
+    found = reused(ROW, [("q1", (4, 1)), ("q2", (7, 7)), ("q1", (6, None))], cached=True)
+    assert found == [
+        replace(ROW, request_id="q1", cached=True, prompt_tokens=10, completion_tokens=1),
+        replace(ROW, request_id="q2", cached=True, prompt_tokens=7, completion_tokens=7),
+    ]
 
 
 def test_what_another_response_asks_for_has_no_tokens() -> None:
-    assert reused(ROW, None) == replace(ROW, coalesced=True)
+    assert reused(ROW, [("q1", (4, 1))], cached=False) == [replace(ROW, coalesced=True)]

@@ -200,8 +200,6 @@ class JudgementCache:
                 await self._memory.put_many(
                     {keys[pair]: asdict(finding) for pair, finding in usable.items()}
                 )
-            if self._batches is not None:
-                self._batches.settle(keys[pair] for pair in pairs)
             return judged
 
         judged, shared = await self._memory.ask_once(keys, ask, look_up, self._usable)
@@ -235,31 +233,30 @@ def keys_of(
 def _with_tokens(findings: Mapping[Pair, Finding], sent: Sequence[Usage]) -> dict[Pair, Finding]:
     """Return the findings; each one without an error has its share of the request's tokens."""
     counts = Counter(one.request_id for one in findings.values() if one.outcome != ERROR)
-    answered = {row.request_id: row for row in sent if row.status == OK}
-    left = {sent_id: shares([row], counts[sent_id]) for sent_id, row in answered.items()}
+    left = {
+        row.request_id: shares([row], counts[row.request_id]) for row in sent if row.status == OK
+    }
     return {
-        pair: replace(one, tokens=left[one.request_id].pop())
-        if one.outcome != ERROR and one.request_id in left
-        else one
-        for pair, one in findings.items()
+        pair: replace(finding, tokens=left[finding.request_id or ""].pop())
+        if finding.outcome != ERROR and finding.request_id in left
+        else finding
+        for pair, finding in findings.items()
     }
 
 
 def _usage(asker: Asker, findings: Iterable[Finding], cached: bool) -> list[Usage]:
-    """Return a usage row for each request whose judgements are reused.
-
-    Rows of `cached` judgements have the tokens saved. Rows of judgements that another response
-    requested at the same time have none.
-    """
-    used: dict[str, list[Tokens]] = {}
-    for finding in findings:
-        used.setdefault(finding.request_id or "", []).append(finding.tokens)
-    of = (asker.of.step, asker.of.source, asker.of.model, asker.of.response_id)
-    return [reused(usage_row(*of, one), saved if cached else None) for one, saved in used.items()]
+    """Return a usage row for each request whose judgements are reused."""
+    row = usage_row(asker.of.step, asker.of.source, asker.of.model, asker.of.response_id)
+    results = ((finding.request_id or "", finding.tokens) for finding in findings)
+    return reused(row, results, cached)
 
 
 def _from_json(value: Any) -> Finding | None:
     """Return a cached judgement; None for a value of another shape."""
-    with suppress(TypeError):
-        return Finding(**value)
+    with suppress(TypeError, ValueError, KeyError):
+        if isinstance(value, list):  # as earlier versions wrote it
+            columns, *tokens = value
+            value = {**columns, "tokens": tokens}
+        prompt, reply = value["tokens"]
+        return Finding(**{**value, "tokens": (prompt, reply)})
     return None

@@ -312,12 +312,24 @@ def test_of_several_passages_only_those_without_a_judgement_are_asked_about(scen
     assert [shown for _, shown in scene.asked()[1:]] == [[two, three], ["Four passages."]]
 
 
+def test_what_an_earlier_version_kept_is_used(scene: Scene) -> None:
+    scene.run(units("r1", ROME))
+    (store,) = scene.stores
+    (key,) = [entry.key for entry in store.entries()]
+    kept = asdict(Finding("refuted", request_id="q1"))
+    del kept["tokens"]
+    store.put_many({key: packed([kept, 10, 3])})
+    assert scene.run(units("r1", ROME))[0][0].outcome == "refuted"
+    assert len(scene.client.requests) == 1
+    assert [(row.prompt_tokens, row.completion_tokens) for row in scene.usage[0]] == [(10, 3)]
+
+
 def test_what_is_kept_is_checked(scene: Scene) -> None:
     scene.run(units("r1", ROME))
     (store,) = scene.stores
     (key,) = [entry.key for entry in store.entries()]
     kept = asdict(Finding("supported", request_id="fake-1"))
-    wrong: list[Any] = [{}, {"supported": 1}, [], [kept, 10, 3], "supported"]
+    wrong: list[Any] = [{}, {"supported": 1}, [], [kept], [kept, 10], "supported"]
     wrong += [{**kept, **one} for one in ({"outcome": "error"}, {"x": "y"})]
     for number, value in enumerate(wrong, 2):
         store.put_many({key: packed(value)})
