@@ -36,7 +36,8 @@ ONNX = (  # the verifiers and embedders that are ONNX models, and their input
 EXTRAS = {
     "llm": [
         "openai>=3.54,<4",  # the client of any OpenAI-compatible endpoint
-        "httpx2>=2.16,<3",  # what openai is built on; the size of its connection pool is set there
+        "httpx2>=2.16,<3",  # what openai is built on
+        "httpcore2>=2.16,<3",  # what httpx2 is built on; its connections are pooled in our own way
     ],
     "web": [
         "httpx>=0.28,<0.29",  # web search and pages

@@ -136,7 +136,7 @@ def unknown_value(what: str, value: str, allowed: Iterable[str]) -> str:
 
 
 MODULES: Final[Mapping[str, tuple[str, ...]]] = {
-    "llm": ("openai", "httpx2"),
+    "llm": ("openai", "httpx2", "httpcore2"),
     "web": ("httpx", "httpcore", "protego", "trafilatura", "pypdf"),
     "serve": ("fastapi", "uvicorn"),
     "onnx": ("onnxruntime", "tokenizers"),

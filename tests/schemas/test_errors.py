@@ -76,7 +76,7 @@ def test_every_extra_is_declared() -> None:
 
 
 OF_EXTRAS = {
-    "llm": "openai httpx2",
+    "llm": "openai httpx2 httpcore2",
     "web": "httpx httpcore protego trafilatura pypdf",
     "serve": "fastapi uvicorn",
     "onnx": "onnxruntime tokenizers",

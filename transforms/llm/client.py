@@ -20,7 +20,6 @@ from ufo.transforms.llm import chat
 from ufo.transforms.llm.batch_lines import BatchLine
 from ufo.transforms.llm.batch_store import BatchStore
 from ufo.transforms.llm.budget import Budget
-from ufo.transforms.llm.cache import request_keys
 from ufo.transforms.llm.client_settings import BatchSettings, ClientSettings
 from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.errors import (
@@ -80,11 +79,6 @@ class Session:
         self._probed = set(PROBES) if known else set()
         self._unusable: LlmError | None = None
         self._lock = asyncio.Lock()
-
-    @property
-    def limits(self) -> tuple[int | None, int | None]:
-        """The tokens of the model's context and of a reply, None where unknown."""
-        return self._context.size, self.known.most_tokens
 
     async def probe(self, shape: str, rows: list[Usage]) -> None:
         """Detect the endpoint's capabilities once; concurrent calls wait for that.
@@ -306,7 +300,6 @@ class OpenAiClient:
         self._report_once = log.report_once if log.shown else _LOG.warning
         self._transports: dict[Hashable, Transport] = {}
         self._sessions: dict[Endpoint, Session] = {}
-        self._learned: dict[str, Session] = {}
 
     async def complete(self, request: Request) -> Completion:
         """Return `request.n` choices, in as many HTTP requests as that takes.
@@ -314,7 +307,7 @@ class OpenAiClient:
         Raises:
             LlmError: with the usage rows of the requests sent and the choices received.
         """
-        session = live = self._session(request.role, request.model)
+        session = self._session(request.role, request.model)
         rows: list[Usage] = []
         choices: list[Choice] = []
         shape = SAMPLE if request.function is None else CALL
@@ -328,9 +321,6 @@ class OpenAiClient:
             first = _first(rows) if choices else ""
             what = error.message, error.reason, error.final
             raise LlmError(*what, rows, choices[: request.n], first, error.unexplained) from None
-        finally:
-            if session is not live and session.limits != live.limits:
-                self._learned[request.key] = session
         return Completion(choices[: request.n], _first(rows), rows)
 
     def room(self, request: Request) -> int | None:
@@ -338,11 +328,11 @@ class OpenAiClient:
 
         Returns None while the size of the context is unknown.
         """
-        return self._known_best(request).room(request)
+        return self._session(request.role, request.model).room(request)
 
     def cap(self, request: Request) -> int | None:
         """Return the most tokens that the model may reply with, None while no limit is known."""
-        return self._known_best(request).known.most_tokens
+        return self._session(request.role, request.model).known.most_tokens
 
     async def probe(self, role: str, *shapes: str) -> tuple[Capabilities, list[Usage]]:
         """Return the capabilities of a role's endpoint, and usage rows of the probes sent.
@@ -397,13 +387,6 @@ class OpenAiClient:
                 self._report_once,
             )
         return self._sessions[endpoint]
-
-    def _known_best(self, request: Request) -> Session:
-        """Return the session that knows the limits of a request best. A request in a batch has its
-        own session: what others learn must not change it in a later pass."""
-        if self._learned and (key := request_keys(request, self._settings)[0]) in self._learned:
-            return self._learned[key]
-        return self._session(request.role, request.model)
 
     def _in_batch(self, request: Request, known: Capabilities, batches: BatchStore) -> Session:
         """Return the session of one request in a batch. It learns nothing from other requests, so

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, Final, TypeVar
 from urllib.parse import parse_qsl
 
+import httpcore2
 import httpx2
 import openai
 from openai import AsyncAzureOpenAI, AsyncOpenAI, DefaultAsyncHttpxClient
@@ -29,9 +30,14 @@ _NO_ANSWER: Final = (
     openai.APIConnectionError,
     httpx2.HTTPError,
     httpx2.InvalidURL,
+    httpcore2.NetworkError,
+    httpcore2.ProtocolError,
+    httpcore2.TimeoutException,
     OSError,
     UnicodeError,
 )
+_CONNECT_TIMEOUT: Final = (httpx2.ConnectTimeout, httpcore2.ConnectTimeout)
+_TIMEOUT: Final = (TimeoutError, httpx2.TimeoutException, httpcore2.TimeoutException)
 
 
 class Connections(httpx2.AsyncBaseTransport):
@@ -39,54 +45,56 @@ class Connections(httpx2.AsyncBaseTransport):
 
     A pool of `httpcore2` checks the socket of every connection whenever a request begins or ends:
     at 512 connections a request takes five times as long (`benchmarks/speed/concurrency.py`). Here
-    each connection is a pool of size one, and the one used last is reused first.
+    only the one used last is checked, which is reused first.
     """
 
     def __init__(self, most: int) -> None:
         self._free = asyncio.Semaphore(most)
         self._trusted = httpx2.create_ssl_context()
-        self._idle: list[httpx2.AsyncHTTPTransport] = []
-        self._all: list[httpx2.AsyncHTTPTransport] = []
+        self._idle: list[httpcore2.AsyncHTTPConnection] = []
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send the request over an idle or a new connection; return the response with its body."""
+        url = request.url
+        target = httpcore2.URL(
+            scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path
+        )
+        assert isinstance(request.stream, httpx2.AsyncByteStream)
+        sent = httpcore2.Request(
+            request.method,
+            target,
+            headers=request.headers.raw,
+            content=request.stream,
+            extensions=request.extensions,
+        )
         async with self._free:
-            connection = self._idle.pop() if self._idle else self._opened()
+            connection = await self._connection(target.origin)
+            response = await connection.handle_async_request(sent)
             try:
-                response = await connection.handle_async_request(request)
-                assert isinstance(response.stream, httpx2.AsyncByteStream)
-                try:
-                    body = b"".join([part async for part in response.stream])
-                finally:
-                    await response.stream.aclose()
+                body = await response.aread()
             finally:
-                self._idle.append(connection)
+                await response.aclose()
+            self._idle.append(connection)
         return httpx2.Response(
-            response.status_code,
+            response.status,
             headers=response.headers,
             stream=httpx2.ByteStream(body),
             extensions=response.extensions,
         )
 
     async def aclose(self) -> None:
-        """Close all connections."""
-        self._idle.clear()
-        for connection in self._all:
+        """Close the connections."""
+        while self._idle:
+            await self._idle.pop().aclose()
+
+    async def _connection(self, origin: httpcore2.Origin) -> httpcore2.AsyncHTTPConnection:
+        while self._idle:
+            connection = self._idle.pop()
+            usable = connection.is_available() and not connection.has_expired()
+            if usable and connection.can_handle_request(origin):
+                return connection
             await connection.aclose()
-        self._all.clear()
-
-    def _opened(self) -> httpx2.AsyncHTTPTransport:
-        connection = httpx2.AsyncHTTPTransport(verify=self._trusted, limits=_limits(1))
-        self._all.append(connection)
-        return connection
-
-
-def _limits(connections: int) -> httpx2.Limits:
-    return httpx2.Limits(
-        max_connections=connections,
-        max_keepalive_connections=connections,
-        keepalive_expiry=_KEPT_SECONDS,
-    )
+        return httpcore2.AsyncHTTPConnection(origin, self._trusted, _KEPT_SECONDS)
 
 
 class Transport:
@@ -180,10 +188,14 @@ class Transport:
             self._host = httpx2.URL(endpoint.url).host
             seconds, most = endpoint.timeout, self._concurrency + 1
             with opening(endpoint.shown_url, partial(LlmError, final=True)):
-                # A proxy needs the client's own pool.
-                pool: dict[str, Any] = (
-                    {"limits": _limits(most)} if proxies() else {"transport": Connections(most)}
-                )
+                pool: dict[str, Any] = {"transport": Connections(most)}
+                if proxies():  # which need the client's own pool
+                    limits = httpx2.Limits(
+                        max_connections=most,
+                        max_keepalive_connections=most,
+                        keepalive_expiry=_KEPT_SECONDS,
+                    )
+                    pool = {"limits": limits}
                 common: dict[str, Any] = {
                     "max_retries": 0,  # `llm.send` retries, with a usage row for each attempt
                     "default_headers": endpoint.header_values(),
@@ -256,11 +268,11 @@ def unanswered(endpoint: Endpoint, error: Exception, reached: bool) -> SendError
     cause = cause if isinstance(cause, Exception) else error
     if isinstance(cause, SendError):
         return cause
-    if isinstance(cause, httpx2.ConnectTimeout):
+    if isinstance(cause, _CONNECT_TIMEOUT):
         where = proxies(endpoint.url) or endpoint.shown_url
         message = f"no connection to {where} within {min(endpoint.timeout, _CONNECT_SECONDS):g} s"
         return SendError(message, "timeout", transient=True)
-    if isinstance(cause, TimeoutError | httpx2.TimeoutException):
+    if isinstance(cause, _TIMEOUT):
         message = f"{endpoint.shown_url} did not answer within {endpoint.timeout:g} s"
         return SendError(message, "timeout", transient=True)
     return broken(endpoint, cause, reached)
