@@ -264,24 +264,27 @@ class Exchange:
         except SendError as error:
             refused = error.status.startswith("4") and error.status not in ("408", "409", "499")
             if refused or not file:
-                enqueued = self._take_back(batch, file, error.message)
-                if not (enqueued or error.transient):
-                    raise RunError(
-                        f"{error.message}. Batches were asked for (--batch); where the endpoint "
-                        "has none, leave it out"
-                    ) from None
-            self._say(f"{error.message}; the batch is submitted again, unless it is there")
+                self._refused(batch, file, error.message, error.transient)
+            else:
+                self._say(f"{error.message}; the batch is submitted again, unless it is there")
             return False
 
-    def _take_back(self, batch: Batch, file: str | None, message: str) -> bool:
-        """Make the requests of a refused batch new again. Return whether too much was enqueued:
-        then half as many requests may be under way, and twice as many with each batch that ends."""
+    def _refused(self, batch: Batch, file: str | None, message: str, passes: bool) -> None:
+        """Make the requests of a refused batch new again; raise a RunError unless that `passes`.
+
+        Where too much was enqueued, half as many requests may be under way, and twice as many with
+        each batch that ends.
+        """
         self._store.take_back(batch)
         self._api.discard([file])
-        enqueued = says("enqueued", message)
-        if enqueued:
+        if says("enqueued", message):
             self._most = max(1, batch.requests // 2)
-        return enqueued
+        elif not passes:
+            raise RunError(
+                f"{message}. Batches were asked for (--batch); where the endpoint has none, leave "
+                "it out"
+            )
+        self._say(f"{message}; the batch is submitted again")
 
     # --- collecting ---
 
@@ -298,10 +301,9 @@ class Exchange:
                 self._store.take_back(batch)
                 return False
             state = self._api.state(name)
-            said = f"{state.code} {state.message}"
+            said = f"{state.code}: {state.message}"
             if state.phase == FAILED and says("enqueued", said):
-                self._take_back(batch, state.source, said)
-                self._say(f"{state.message} The batch is submitted again")
+                self._refused(batch, state.source, said, passes=True)
                 return False
             if not state.phase:
                 self._say(f"{state.word!r} is no state of a batch that ufo knows; it is waited for")

@@ -28,7 +28,7 @@ from ufo.transforms.llm.errors import MODEL, SendError, words_of
 from ufo.transforms.llm.transport import broken, client_of, refused
 
 TAG: Final = "ufo"  # the key of a batch's metadata that holds our name of it
-COMPLETED, FAILED, STOPPED, RUNNING, UNKNOWN = "completed", "failed", "stopped", "running", ""
+FAILED, STOPPED, RUNNING, UNKNOWN = "failed", "stopped", "running", ""
 _TABLES: Final[Mapping[str, Mapping[str, Any]]] = tomllib.loads(
     (resources.files(__package__) / "batch_states.toml").read_text(encoding="utf-8")
 )

@@ -62,9 +62,8 @@ class Memory:
         try:
             entries = await self._in_thread(self._store.get_many, keys)
         except StoreError as error:
-            if self.reads:
-                self._fail("read, and the run continues without it", error)
-            self.reads = self.writes = False
+            self._fail("read, and the run continues without it", error)
+            self.reads = False
             return {}
         values = {key: unpacked(entries[key]) for key in keys if key in entries}
         return {key: value for key, value in values.items() if value is not None}
@@ -77,9 +76,7 @@ class Memory:
         try:
             await self._in_thread(self._store.put_many, entries)
         except StoreError as error:
-            if self.writes:
-                self._fail("written, and the run continues without keeping answers", error)
-            self.writes = False
+            self._fail("written, and the run continues without keeping answers", error)
 
     async def _in_thread(self, operate: Callable[[K], V], argument: K) -> V:
         loop = asyncio.get_running_loop()
@@ -87,8 +84,10 @@ class Memory:
         return await shield(loop.run_in_executor(self._threads, operate, argument))
 
     def _fail(self, what: str, error: StoreError) -> None:
+        if not self.failed:
+            self._report(f"the cache cannot be {what}: {error}")
         self.failed = True
-        self._report(f"the cache cannot be {what}: {error}")
+        self.writes = False
 
     async def ask_once(
         self,

@@ -158,8 +158,9 @@ def connected(path: str, wait: float, read_only: bool = False) -> sqlite3.Connec
 class SqliteStore:
     """A store in a SQLite file in WAL mode: one writer and any number of readers at a time.
 
-    A file that is damaged, or of another program, is renamed, and the next store creates a new one.
-    With `read_only` the file is never written, created or renamed.
+    A file that is of another program is renamed and a new one created; one that breaks in use is
+    renamed for the next store. A file without write permission is opened for reading. With
+    `read_only` the file is never written, created or renamed.
     """
 
     threads = 1
@@ -168,7 +169,8 @@ class SqliteStore:
         self._path = path
         self._report = report
         self._read_only = read_only
-        self._connection = self._opened()
+        with self._explained():
+            self._connection = self._opened_to_read() if read_only else self._opened()
 
     def get_many(self, keys: Sequence[str]) -> dict[str, bytes]:
         """Return the values of those keys that exist."""
@@ -228,12 +230,7 @@ class SqliteStore:
 
     def _opened(self) -> sqlite3.Connection:
         """Open the file, one process at a time; rename one that is not a usable cache."""
-        with self._explained():
-            if self._read_only:
-                connection = connected(self._path, _WAIT_SECONDS, read_only=True)
-                if why := _unusable(connection, thorough=True):  # perhaps an incomplete copy
-                    raise StoreError(f"{self._path} {why}")
-                return connection
+        try:
             os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)
             with FileLock(self._path + ".lock", timeout=_WAIT_SECONDS):
                 connection = connected(self._path, _WAIT_SECONDS)
@@ -243,6 +240,18 @@ class SqliteStore:
                     connection = connected(self._path, _WAIT_SECONDS)
                 connection.executescript(_NEW)
                 return connection
+        except (sqlite3.Error, OSError):
+            with suppress(sqlite3.Error, StoreError):
+                return self._opened_to_read()
+            raise
+
+    def _opened_to_read(self) -> sqlite3.Connection:
+        connection = connected(self._path, _WAIT_SECONDS, read_only=True)
+        # It may be an incomplete copy.
+        if why := _unusable(connection, thorough=True):
+            connection.close()
+            raise StoreError(f"{self._path} {why}")
+        return connection
 
     def _set_aside(self, why: str) -> None:
         number = 1

@@ -54,14 +54,14 @@ class UsageLog:
         self.shown = path is not None and not is_folder(path)
         """Whether the process that started the run reads the messages."""
         self._path = path
-        self._objects = path if path and is_folder(path) and storage.is_remote(path) else None
+        self._remote = is_folder(path) and storage.is_remote(str(path))
         self._threads: ThreadPoolExecutor | None = None
         self._written: Future[None] | None = None
         self._file: int | None = None
         if path and is_folder(path):
-            self._path = storage.join(path, f"{uuid4().hex}.jsonl")
             with suppress(OSError):  # reported by the first line
                 storage.make_folder(path)
+            self._path = path if self._remote else storage.join(path, f"{uuid4().hex}.jsonl")
 
     def add(self, changes: Mapping[str, float], row: Usage | None = None) -> None:
         """Append changes of the totals by name, and a usage row.
@@ -111,18 +111,17 @@ class UsageLog:
         self.close()  # an engine may discard a step without calling its teardown
 
     def _append(self, line: Mapping[str, Any], ahead: str = "") -> None:
-        if self._path is None:
+        if self._path is None or (self._remote and "row" not in line):
             return
-        text = f"{ahead}{json.dumps(line, ensure_ascii=True)}\n"
-        if self._objects is not None:
-            if "row" in line:
-                self._put(self._objects, text.encode())
-            return
+        data = f"{ahead}{json.dumps(line)}\n".encode()
         try:
+            if self._remote:
+                self._put(self._path, data)
+                return
             if self._file is None:
                 flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
                 self._file = os.open(self._path, flags, 0o644)
-            os.write(self._file, text.encode())
+            os.write(self._file, data)
         except OSError as error:
             raise RunError(
                 f"the run's usage log {self._path} cannot be written: {error}"
@@ -130,15 +129,12 @@ class UsageLog:
 
     def _put(self, folder: str, data: bytes) -> None:
         """Write an object without waiting for it; raise the error of an earlier one."""
-        try:
-            if self._written is not None and self._written.done():
-                self._written.result()
-            if self._threads is None:
-                self._threads = ThreadPoolExecutor(_AT_ONCE, "ufo-usage")
-            path = storage.join(folder, f"{uuid4().hex}.jsonl")
-            self._written = self._threads.submit(storage.write, path, data)
-        except OSError as error:
-            raise RunError(f"the run's usage log {folder} cannot be written: {error}") from error
+        if self._written is not None and self._written.done():
+            self._written.result()
+        if self._threads is None:
+            self._threads = ThreadPoolExecutor(_AT_ONCE, "ufo-usage")
+        path = storage.join(folder, f"{uuid4().hex}.jsonl")
+        self._written = self._threads.submit(storage.write, path, data)
 
 
 def logged_requests(path: str) -> Iterator[Usage]:
