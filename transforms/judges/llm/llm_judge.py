@@ -31,6 +31,7 @@ class LlmJudge(Judge):
     name = "llm"
     needs_endpoint = True
     asks_llm_judge = True
+    prompt_version: str
 
     def __init__(self, context: JudgeContext) -> None:
         self._settings = settings = context.settings
@@ -42,7 +43,6 @@ class LlmJudge(Judge):
         judges_only = settings.formulation in GROUNDING
         self._by_rules = judges_only and settings.extractor_model in ("", settings.model)
         self.prompt_version = self.prompts.version(self._formulation.names)
-        """The version of the prompts that verdicts depend on: 12 hex digits."""
 
     def fingerprint(self) -> str:
         """Return the versions of the prompts that results depend on."""
