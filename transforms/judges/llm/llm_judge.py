@@ -93,8 +93,8 @@ class LlmJudge(Judge):
                 judged.first_reasons.append(None)
             for rank, hit in enumerate(answer.passages, 1):
                 finding = findings[at, numbers[_content(hit.passage)]]
-                columns = finding.columns()
-                judged.evidence.append(evidence_row(unit, source, rank, hit, **by, **columns))
+                row = evidence_row(unit, source, rank=rank, hit=hit, **by, **finding.columns())
+                judged.evidence.append(row)
                 judged.first_reasons.append(finding.first_reason)
         return judged
 
