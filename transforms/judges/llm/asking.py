@@ -138,10 +138,14 @@ class AskedValue(Generic[Value]):
     first_reason: str | None = None
 
 
-def in_two(items: Sequence[Item]) -> list[list[Item]]:
-    """Return the items in two calls, one item in one."""
-    half = (len(items) + 1) // 2
-    return [[*piece] for piece in (items[:half], items[half:]) if piece]
+def in_pieces(items: Sequence[Item], size: int) -> list[list[Item]]:
+    """Return the items in calls of at most `size` items."""
+    return [[*items[at : at + size]] for at in range(0, len(items), size)]
+
+
+def half(items: Sequence[Item]) -> int:
+    """Return the size of a half of the items, rounded up."""
+    return (len(items) + 1) // 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,14 +288,11 @@ async def ask_for_items(
             elif again:
                 wrongs[_TROUBLE.get(reply.reason, parsed.wrong)] = None
                 if form.few and not parsed.values and reply.reason not in _WITHHELD:
-                    starts = range(0, len(again), form.few)
-                    smaller += [again[at : at + form.few] for at in starts]
-                elif reply.reason not in _TROUBLE:
-                    lacking += again
-                elif 2 * len(again) <= len(asked):
-                    smaller.append(again)
+                    smaller += in_pieces(again, form.few)
+                elif reply.reason in _TROUBLE:
+                    smaller += in_pieces(again, half(asked))
                 else:
-                    smaller += in_two(again)
+                    lacking += again
         packed = form.pack(lacking) if lacking else []
         calls, wrong = [*packed, *smaller], "; ".join(wrongs)
     return answers
@@ -323,7 +324,7 @@ async def _asked(
         return not missing or (some and repaired)
 
     request = asker.request(question, wrong, keep)
-    pieces, answered = in_two(items), []
+    pieces, answered = in_pieces(items, half(items)), []
     if len(items) == 1 or asker.holds(request):
         reply = await asker.send(request)
         parsed = parse(reply.choice)
@@ -334,7 +335,7 @@ async def _asked(
             return [(items, reply, parsed)]
         whole = whole and not unknown
         pieces = form.pack(lost)  # with the limits known by now
-        pieces = pieces if len(pieces) > 1 else in_two(lost)
+        pieces = pieces if len(pieces) > 1 else in_pieces(lost, half(lost))
         settled = [item for item in items if item in parsed.values]
         answered = [(settled, reply, parsed)]
     calls = [_asked(piece, form, asker, wrong, repaired, whole) for piece in pieces]

@@ -292,11 +292,14 @@ def _named(name: object, wanted: Mapping[str, str]) -> str:
 
 
 def _numbered(value: Mapping[str, Any], wanted: Mapping[str, str]) -> list[tuple[str, Any]]:
-    """Return the wanted name whose number an object gives, and the other members, or the one."""
+    """Return the wanted name whose number an object gives, and the other members, or the one; in a
+    list if they are of a passage, since others of the name may follow."""
     for name in filter(_NUMBER_OF_NAME.fullmatch, value):
         found = _named(value[name], wanted)
         if found and _NUMBERED_NAME.fullmatch(str(value[name])):
             others = {other: value[other] for other in value if other != name}
+            if any(other.startswith("passage") for other in others):
+                return [(found, [others])]
             return [(found, next(iter(others.values())) if len(others) == 1 else others)]
     return []
 
