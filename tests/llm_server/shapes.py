@@ -98,7 +98,27 @@ def _identified(name: str, number: Callable[[str], Any]) -> Shape:
     return shape
 
 
+def _by_passage(arguments: Arguments) -> str:
+    """The checks of all facts in one list, each with the numbers of its fact and passage."""
+    checks = []
+    for name, value in arguments.items():
+        if not re.fullmatch(r"f\d+", name) or "checks" not in value:
+            return json.dumps(arguments, ensure_ascii=False)
+        silent = {"answer": "NOANS", "rationale": "", "verdict": "N"}
+        of_fact = [{"passages": [number], **silent} for number in value.get("noans", [])]
+        checks += [{"fact": int(name[1:]), **check} for check in (*value["checks"], *of_fact)]
+    return json.dumps({"judgements": checks}, ensure_ascii=False)
+
+
+def _in_order(arguments: Arguments) -> str:
+    """The queries alone, as texts in the order of their claims."""
+    queries = [item["query"] for item in arguments.get("queries", [])]
+    return json.dumps({"queries": queries} if queries else arguments, ensure_ascii=False)
+
+
 SHAPES: Mapping[str, Shape] = {
+    "checks of all facts in a list": _by_passage,
+    "queries in order": _in_order,
     "facts in a list": _identified("fact", int),
     "facts in a list by name": _identified("id", "f{}".format),
     "facts by words": _fact("fact_{}".format),

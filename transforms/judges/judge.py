@@ -47,30 +47,27 @@ _EMPTY: Final = dict.fromkeys(column.name for column in fields(Evidence))
 
 
 def evidence_row(
-    unit: FactUnit, source: str, rank: int, hit: Retrieved, outcome: str, **columns: Any
+    unit: FactUnit,
+    source: str,
+    outcome: str,
+    rank: int | None = None,
+    hit: Retrieved | None = None,
+    **columns: Any,
 ) -> Evidence:
-    """Return the evidence row of a judgement on `unit` by the passage of `hit`, with its `rank`.
+    """Return the evidence row of a judgement on `unit`, by the passage of `hit` with its `rank`.
 
-    `columns` are further columns by name, such as `judge`. Unless `citation_found` is given, the
-    citation is searched in the passage. `request_id` defaults to the id of the request that wrote
-    the passage.
+    `columns` are further columns by name, such as `judge`. The citation is searched in the passage.
+    `request_id` defaults to the id of the request that wrote the passage.
     """
-    if columns.get("citation") is not None:
-        columns.setdefault("citation_found", citation_found(columns["citation"], hit.passage.text))
-    columns["request_id"] = columns.get("request_id") or hit.request_id
-    passage = {
-        "passage_id": hit.passage.passage_id,
-        "rank": rank,
-        "retrieval_score": hit.score,
-        "sample_index": hit.sample_index,
-    }
-    return _row(unit, source, outcome, **passage, **columns)
-
-
-def _row(unit: FactUnit, source: str, outcome: str, **columns: Any) -> Evidence:
-    known = {"response_id": unit.response_id, "unit_id": unit.unit_id, "source": source}
-    judged = {"outcome": outcome, "label": _LABELS.get(outcome)}
-    return Evidence(**{**_EMPTY, **known, **judged, **columns})
+    columns |= {"response_id": unit.response_id, "unit_id": unit.unit_id, "source": source}
+    columns |= {"outcome": outcome, "label": _LABELS.get(outcome), "rank": rank}
+    if hit is not None:
+        columns |= {"passage_id": hit.passage.passage_id, "retrieval_score": hit.score}
+        columns["sample_index"] = hit.sample_index
+        columns["request_id"] = columns.get("request_id") or hit.request_id
+        if (citation := columns.get("citation")) is not None:
+            columns["citation_found"] = citation_found(citation, hit.passage.text)
+    return Evidence(**{**_EMPTY, **columns})
 
 
 def citation_found(citation: str, passage: str) -> bool:
@@ -283,9 +280,9 @@ class Judge:
         return evidence_row(
             unit,
             source,
+            outcome,
             rank,
             hit,
-            outcome,
             judge=self.name,
             model=self.model,
             reason=UNPARSABLE if outcome == ERROR else None,
@@ -297,11 +294,10 @@ class Judge:
 
     def without_passages(self, unit: FactUnit, source: str, found: Found) -> Evidence:
         """Return the single evidence row of a unit for which the source found no passage."""
-        return _row(
+        return evidence_row(
             unit,
             source,
             found.outcome,
-            label=None,
             reason=found.reason,
             raw_verdict=found.raw_verdict,
             rationale=found.message or None,

@@ -99,7 +99,9 @@ class FactJudge(LlmJudge):
             texts = dict.fromkeys(read(fact).strip() for fact in facts)
             return Parsed({0: [text for text in texts if text]}, wrong, items if cut_off else ())
 
-        form = Form(question, parse, lacks=lambda _: "the facts", poor="the last of the facts")
+        form = Form(
+            question, parse, lacks=lambda lost: "the facts" if lost else "the last of the facts"
+        )
         facts = (await ask_for_items([0], form, asker))[0].value or []
         drafts = [Draft(None, fact, "") for fact in facts]
         return Drafts(drafts, failures=asker.failures, usage=asker.usage)
@@ -274,13 +276,13 @@ async def _verified(
     """Return an evidence row for each fact: whether the answer states it."""
     judge, text = recaller.judges[formulation], without_thoughts(answer.text)
 
-    def unasked(**why: str) -> list[records.Evidence]:
-        return [judge.without_passages(unit, formulation, Found(**why)) for unit in units]
+    def unasked(found: Found) -> list[Evidence]:
+        return [judge.without_passages(unit, formulation, found) for unit in units]
 
     if not text.strip():
-        return Judged(unasked())
+        return Judged(unasked(Found()))
     if not recaller.as_published and only_abstains(text):
-        return Judged(unasked(reason=records.ABSTAINED))
+        return Judged(unasked(Found(reason=records.ABSTAINED)))
     key = f"{record.record_id}/{answer.variant}/{formulation}"
     try:
         written = await judge.queries([unit.claim for unit in units])
@@ -291,8 +293,8 @@ async def _verified(
         judged = await judge.verify(open_units, formulation, passages)
     except Exception as error:
         failures = [_failure("verify", key, error)]
-        lost = unasked(outcome=records.ERROR, reason=records.TRANSPORT)
-        return Judged(lost, [records.TRANSPORT for _ in units], failures=failures)
+        lost = Found(outcome=records.ERROR, reason=records.TRANSPORT)
+        return Judged(unasked(lost), [records.TRANSPORT for _ in units], failures=failures)
     failures = [
         replace(failure, key=key) if failure.key == record.record_id else failure
         for failure in (*written.failures, *judged.failures)

@@ -138,10 +138,14 @@ class AskedValue(Generic[Value]):
     first_reason: str | None = None
 
 
-def in_two(items: Sequence[Item]) -> list[list[Item]]:
-    """Return the items in two calls."""
-    half = (len(items) + 1) // 2
-    return [[*items[:half]], [*items[half:]]]
+def in_pieces(items: Sequence[Item], size: int) -> list[list[Item]]:
+    """Return the items in calls of at most `size` items."""
+    return [[*items[at : at + size]] for at in range(0, len(items), size)]
+
+
+def half(items: Sequence[Item]) -> int:
+    """Return the size of a half of the items, rounded up."""
+    return (len(items) + 1) // 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,17 +154,18 @@ class Form(Generic[Item, Value]):
 
     `question` takes the items and what was wrong with an earlier reply, "" for none. `parse` takes
     a reply, the items, and whether a function was requested; it never raises. `pack` returns the
-    items of each call. `lacks` takes the items without a value and returns a text for `failures`;
-    `poor` is the text for items with a poor value, "" for none. After a reply without any usable
-    value, at most `few` items are requested at once, None for as many as before: a weak model does
-    better with fewer.
+    items of each call. `lacks` takes the items without a value, none where some are poor, and
+    returns a text for `failures`, "" for no failure. After a reply without any usable value, at
+    most `few` items are requested at once, None for as many as before: a weak model does better
+    with fewer.
     """
 
     question: Callable[[Sequence[Item], str], Question]
     parse: Callable[[Choice, Sequence[Item], bool], Parsed[Item, Value]]
     pack: Callable[[Sequence[Item]], list[list[Item]]] = lambda items: [[*items]]
-    lacks: Callable[[Sequence[Item]], str] = lambda lost: quantity(len(lost), "judgement")
-    poor: str = ""
+    lacks: Callable[[Sequence[Item]], str] = lambda lost: (
+        quantity(len(lost), "judgement") if lost else ""
+    )
     few: int | None = None
 
 
@@ -268,7 +273,8 @@ async def ask_for_items(
         wrongs: dict[str, None] = {}
         lacking: list[Item] = []
         smaller: list[list[Item]] = []
-        for asked, reply, parsed in await _replies(calls, form, asker, wrong, bool(left)):
+        made = await together(_asked(call, form, asker, wrong, bool(left)) for call in calls)
+        for asked, reply, parsed in chain.from_iterable(made):
             again = parsed.lacking(asked)
             final = not left or reply.final
             for item in asked:
@@ -277,57 +283,49 @@ async def ask_for_items(
                     asker.failed(reply, text)
             if again and final:
                 lost = [item for item in again if item not in parsed.values]
-                if lacks := form.lacks(lost) if lost else form.poor:
+                if lacks := form.lacks(lost):
                     asker.failed(reply, lacks)
             elif again:
                 wrongs[_TROUBLE.get(reply.reason, parsed.wrong)] = None
                 if form.few and not parsed.values and reply.reason not in _WITHHELD:
-                    starts = range(0, len(again), form.few)
-                    smaller += [again[at : at + form.few] for at in starts]
-                elif reply.reason not in _TROUBLE:
-                    lacking += again
-                elif len(again) == 1 or 2 * len(again) <= len(asked):
-                    smaller.append(again)
+                    smaller += in_pieces(again, form.few)
+                elif reply.reason in _TROUBLE:
+                    smaller += in_pieces(again, half(asked))
                 else:
-                    smaller += in_two(again)
+                    lacking += again
         packed = form.pack(lacking) if lacking else []
         calls, wrong = [*packed, *smaller], "; ".join(wrongs)
     return answers
 
 
-_Replies = list[tuple[Sequence[Item], Reply, Parsed[Item, Value]]]
-
-
-async def _replies(
-    calls: Iterable[Sequence[Item]],
+async def _asked(
+    items: Sequence[Item],
     form: Form[Item, Value],
     asker: Asker,
     wrong: str,
     repaired: bool,
     whole: bool = True,
-) -> _Replies[Item, Value]:
-    """Make the calls, split where they do not fit; return the items of each call and its reply.
+) -> list[tuple[Sequence[Item], Reply, Parsed[Item, Value]]]:
+    """Make a call, split where it does not fit; return the items of each request and its reply.
 
     A large call that is refused with an unknown message is halved once (`whole`). `repaired` says
     that missing items will be requested again: an incomplete reply may then be cached.
     """
+    question = form.question(items, wrong)
+    call = question.function is not None
 
-    # These annotations are texts, since they would be evaluated for each call.
-    async def replies(items: "Sequence[Item]") -> "_Replies[Item, Value]":
-        question = form.question(items, wrong)
+    @cache
+    def parse(choice: Choice) -> "Parsed[Item, Value]":  # a text: not evaluated for each call
+        return form.parse(choice, items, call)
 
-        @cache
-        def parse(choice: Choice) -> "Parsed[Item, Value]":
-            return form.parse(choice, items, question.function is not None)
+    def keep(choice: Choice) -> bool:
+        missing = len(parse(choice).lacking(items))
+        some = choice.ending == WHOLE and missing < len(items)
+        return not missing or (some and repaired)
 
-        def keep(choice: Choice) -> bool:
-            missing = len(parse(choice).lacking(items))
-            some = choice.ending == WHOLE and missing < len(items)
-            return not missing or (some and repaired)
-
-        request = asker.request(question, wrong, keep)
-        if len(items) > 1 and not asker.holds(request):
-            return await _replies(in_two(items), form, asker, wrong, repaired, whole)
+    request = asker.request(question, wrong, keep)
+    pieces, answered = in_pieces(items, half(items)), []
+    if len(items) == 1 or asker.holds(request):
         reply = await asker.send(request)
         parsed = parse(reply.choice)
         lost = [item for item in items if item not in parsed.values]
@@ -335,14 +333,13 @@ async def _replies(
         unknown = reply.unexplained and whole and prompt > _LARGE
         if len(items) == 1 or not lost or not (reply.too_long or unknown):
             return [(items, reply, parsed)]
+        whole = whole and not unknown
         pieces = form.pack(lost)  # with the limits known by now
-        if len(pieces) == 1 and len(lost) > 1:
-            pieces = in_two(lost)
+        pieces = pieces if len(pieces) > 1 else in_pieces(lost, half(lost))
         settled = [item for item in items if item in parsed.values]
-        rest = await _replies(pieces, form, asker, wrong, repaired, whole and not unknown)
-        return [(settled, reply, parsed), *rest]
-
-    return [*chain.from_iterable(await together(replies(items) for items in calls))]
+        answered = [(settled, reply, parsed)]
+    calls = [_asked(piece, form, asker, wrong, repaired, whole) for piece in pieces]
+    return [*answered, *chain.from_iterable(await together(calls))]
 
 
 def _better(

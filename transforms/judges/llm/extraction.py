@@ -231,7 +231,11 @@ async def write_queries(claims: Sequence[str], asker: Asker, settings: LlmSettin
 
     def parse(choice: Choice, items: Sequence[int], call: bool) -> Parsed[int, str]:
         queries: dict[int, str] = {}
-        for item in objects_of(arguments_of(choice, ("queries",)).get("queries")):
+        told = opened(arguments_of(choice, ("queries",)).get("queries"))
+        in_order = isinstance(told, list) and len(told) == len(items)
+        if in_order and all(isinstance(query, str) for query in told):
+            told = [{"claim": at, "query": query} for at, query in enumerate(told, 1)]
+        for item in objects_of(told):
             number = next((item[name] for name in _CLAIM_NAMES if name in item), None)
             place, query = _index(number, range(len(items))), _text(item, *_QUERY_NAMES)
             if place is not None and query and related(query, claims[items[place]]):

@@ -17,7 +17,7 @@ https://github.com/vasiliskatr/faaf (faaf_verification.py, claude_utils.py).
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache
 from math import inf
 from typing import Any, Final
 
@@ -52,13 +52,11 @@ _PASSAGE_TAG: Final = re.compile(r"<(p[0-9]{1,6})>")
 def formulation(prompts: Prompts, settings: LlmSettings) -> Formulation:
     """Return the formulation `function` with these settings."""
 
-    texts = _Texts(prompts, settings)
-
     async def judge(case: Case, asker: Asker) -> dict[Pair, Finding]:
         if settings.as_published:
             form = _Objects(prompts, settings, case).form()
         else:
-            form = _Calls(texts, settings, case, asker).form()
+            form = _Calls(prompts, settings, case, asker).form()
         answers = await ask_for_items(case.pairs, form, asker)
         return {pair: Finding.of(answer) for pair, answer in answers.items()}
 
@@ -83,57 +81,11 @@ def _passages(items: Sequence[Pair]) -> list[int]:
 # --- our form -----------------------------------------------------------------------------------
 
 
-@dataclass
-class _Texts:
-    """What all calls of our form share, made once."""
-
-    prompts: Prompts
-    settings: LlmSettings
-
-    @cached_property
-    def descriptions(self) -> dict[str, str]:
-        """The descriptions of the arguments."""
-        return {name: self.prompts[f"argument_{name}"] for name in schema.described(self.settings)}
-
-    @cached_property
-    def system(self) -> str:
-        """The system message for a call."""
-        verdicts = self.prompts[f"verdicts_{self.settings.verdict_labels}"]
-        return self.prompts.render("verify_facts_system", verdicts=verdicts)
-
-    @cached_property
-    def system_for_tags(self) -> str:
-        """The system message for a reply in tags."""
-        labels, asked = self.settings.verdict_labels, fields_of(self.settings)
-        fields = [f"<{name}>: {self.descriptions[name]}" for name in asked[:-1]]
-        fields.append(f"<{schema.VERDICT}>: {', '.join(schema.VERDICTS[labels])}")
-        if labels == TFN:
-            listed = self.descriptions[schema.NOANS_LIST]
-            fields.append(f"After the passages, <{schema.NOANS_LIST}>: {listed}")
-        unused = {schema.ANSWER, schema.CITATION, schema.RATIONALE}.difference(asked)
-        left_out = tuple(f"<{name}>" for name in unused)
-        lines = self.prompts[f"verify_xml_example_{labels}"].splitlines()
-        example = "\n".join(line for line in lines if not line.startswith(left_out))
-        told = {"verdicts": self.prompts[f"verdicts_{labels}"], "fields": "\n".join(fields)}
-        return self.prompts.render("verify_xml_system", **told, example=example)
-
-    @cached_property
-    def empty(self) -> Question:
-        """A question without facts, by which room is measured."""
-        return Question(self.system, "", self.function(FactFunction([[1, 2]], self.settings)))
-
-    def function(self, facts: FactFunction, example: bool = True) -> Function:
-        """Return the function that is called, with an example of the arguments or without."""
-        sample = facts.example() if example else None
-        parameters = facts.parameters(self.descriptions)
-        return Function("verify_facts", self.prompts["function_verify"], parameters, sample)
-
-
 @dataclass(slots=True)
 class _Calls:
     """The calls of our form; `context` is the limit of the response's text in a call."""
 
-    texts: _Texts
+    prompts: Prompts
     settings: LlmSettings
     case: Case
     asker: Asker
@@ -150,33 +102,29 @@ class _Calls:
 
     def pack(self, items: Sequence[Pair]) -> list[list[Pair]]:
         """Return the pairs of each call, within the known size of the model's context."""
-        units, settings = self.case.units, self.settings
-        tokens = settings.call_tokens
-        room = self.asker.room(self.texts.empty)
+        units, settings, tokens = self.case.units, self.settings, self.settings.call_tokens
+        function = self.function(FactFunction([[1, 2]], settings))
+        room = self.asker.room(Question(self.system(), "", function))
         if room is not None:
             tokens = max(1, min(tokens, int(room * _USED) - _NEIGHBOURS))
             self.context = min(_CONTEXT, room // _SURROUNDINGS)
-        limits = CallLimits(
-            settings.passages_per_call, settings.facts_per_call, tokens, self.expected()
-        )
 
         def of_fact(at: int) -> int:
             sentence = self.case.text.sentence(units[at].sentence_index)
             return sum(map(count, (units[at].claim, units[at].query, sentence)))
 
-        passages = self.case.passages
-        return pack(items, limits, of_fact, lambda at: count(passages[at].text))
+        most = (settings.passages_per_call, settings.facts_per_call)
+        limits = CallLimits(*most, tokens, self.expected())
+        return pack(items, limits, of_fact, lambda at: count(self.case.passages[at].text))
 
     def question(self, items: Sequence[Pair], wrong: str) -> Question:
         """Return the question about these pairs: in tags, unless it is a repair."""
-        in_tags = self.settings.format == XML and not wrong
         facts = self.facts(items, exact=bool(wrong))
         user, expects = self.user(items, facts), self.expected() * len(items)
-        if in_tags:
-            return Question(self.texts.system_for_tags, user, None, expects)
+        if self.settings.format == XML and not wrong:
+            return Question(self.system_for_tags(), user, None, expects)
         # Weak models copy an example, so a repair has none.
-        function = self.texts.function(facts, example=not wrong)
-        return Question(self.texts.system, user, function, expects)
+        return Question(self.system(), user, self.function(facts, example=not wrong), expects)
 
     def parse(self, choice: Choice, items: Sequence[Pair], call: bool) -> Parsed[Pair, Finding]:
         """Return the findings of a reply; findings that lack a requested rationale are poor."""
@@ -191,6 +139,34 @@ class _Calls:
         if len(findings) < len(items):
             return Parsed(findings, facts.wrong(given), poor)
         return Parsed(findings, "it had no rationale of some verdicts; give one with each", poor)
+
+    def system(self) -> str:
+        """Return the system message for a call."""
+        verdicts = self.prompts[f"verdicts_{self.settings.verdict_labels}"]
+        return self.prompts.render("verify_facts_system", verdicts=verdicts)
+
+    def system_for_tags(self) -> str:
+        """Return the system message for a reply in tags."""
+        labels, asked = self.settings.verdict_labels, fields_of(self.settings)
+        fields = [f"<{name}>: {self.prompts[f'argument_{name}']}" for name in asked[:-1]]
+        fields.append(f"<{schema.VERDICT}>: {', '.join(schema.VERDICTS[labels])}")
+        if labels == TFN:
+            listed = self.prompts[f"argument_{schema.NOANS_LIST}"]
+            fields.append(f"After the passages, <{schema.NOANS_LIST}>: {listed}")
+        unused = {schema.ANSWER, schema.CITATION, schema.RATIONALE}.difference(asked)
+        left_out = tuple(f"<{name}>" for name in unused)
+        lines = self.prompts[f"verify_xml_example_{labels}"].splitlines()
+        example = "\n".join(line for line in lines if not line.startswith(left_out))
+        told = {"verdicts": self.prompts[f"verdicts_{labels}"], "fields": "\n".join(fields)}
+        return self.prompts.render("verify_xml_system", **told, example=example)
+
+    def function(self, facts: FactFunction, example: bool = True) -> Function:
+        """Return the function that is called, with an example of the arguments or without."""
+        names = schema.described(self.settings)
+        texts = {name: self.prompts[f"argument_{name}"] for name in names}
+        sample = facts.example() if example else None
+        about = self.prompts["function_verify"]
+        return Function("verify_facts", about, facts.parameters(texts), sample)
 
     def facts(self, items: Sequence[Pair], exact: bool = False) -> FactFunction:
         """Return the function object of these pairs, with the numbers of their passages."""
@@ -211,7 +187,7 @@ class _Calls:
             facts.append(element(name, unit.claim, query=query, passages=listed))
         sentences = (self.case.units[at].sentence_index for at in units)
         context = self.case.text.surroundings(sentences, self.context)
-        return self.texts.prompts.render(
+        return self.prompts.render(
             "verify_user",
             passages=wrapped("passages", "\n".join([*passages, ""])),
             context=element("context", context) if context else "",

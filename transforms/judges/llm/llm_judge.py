@@ -31,6 +31,7 @@ class LlmJudge(Judge):
     name = "llm"
     needs_endpoint = True
     asks_llm_judge = True
+    prompt_version: str
 
     def __init__(self, context: JudgeContext) -> None:
         self._settings = settings = context.settings
@@ -42,7 +43,6 @@ class LlmJudge(Judge):
         judges_only = settings.formulation in GROUNDING
         self._by_rules = judges_only and settings.extractor_model in ("", settings.model)
         self.prompt_version = self.prompts.version(self._formulation.names)
-        """The version of the prompts that verdicts depend on: 12 hex digits."""
 
     def fingerprint(self) -> str:
         """Return the versions of the prompts that results depend on."""
@@ -93,8 +93,8 @@ class LlmJudge(Judge):
                 judged.first_reasons.append(None)
             for rank, hit in enumerate(answer.passages, 1):
                 finding = findings[at, numbers[_content(hit.passage)]]
-                columns = finding.columns()
-                judged.evidence.append(evidence_row(unit, source, rank, hit, **by, **columns))
+                row = evidence_row(unit, source, rank=rank, hit=hit, **by, **finding.columns())
+                judged.evidence.append(row)
                 judged.first_reasons.append(finding.first_reason)
         return judged
 

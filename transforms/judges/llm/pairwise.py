@@ -27,51 +27,39 @@ form. Such a model cannot say that a passage contradicts a claim: what it does n
 """
 
 import re
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from math import exp
-from typing import Any, Final
+from typing import Final
 
 from ufo.schemas.errors import UsageError
 from ufo.schemas.records import NOANS, REFUTED, SUPPORTED
 from ufo.schemas.text import storable
-from ufo.transforms.judges.llm import fact_function
-from ufo.transforms.judges.llm.asking import Asker, Form, Parsed, Question, ask_for_items
-from ufo.transforms.judges.llm.excerpts import paragraph, repeats
-from ufo.transforms.judges.llm.judgements import Case, Finding, Formulation, Pair
-from ufo.transforms.judges.llm.llm_settings import (
-    GRANITE_GUARDIAN,
-    GROUNDING,
-    LYNX,
-    MINICHECK,
-    PROMPT,
-    RATIONALE,
-    STEPWISE,
-    TF,
-    TFN,
-    LlmSettings,
+from ufo.transforms.judges.llm import fact_function, llm_settings
+from ufo.transforms.judges.llm.asking import (
+    SHORT_REPLY,
+    Asker,
+    Form,
+    Parsed,
+    Question,
+    ask_for_items,
 )
+from ufo.transforms.judges.llm.excerpts import paragraph, repeats
+from ufo.transforms.judges.llm.fact_function import RATIONALE, VERDICT
+from ufo.transforms.judges.llm.judgements import Case, Finding, Formulation, Pair
+from ufo.transforms.judges.llm.llm_settings import GROUNDING, STEPWISE, TF, TFN, LlmSettings
 from ufo.transforms.judges.llm.parsing import arguments_of, is_whole, outcome_of
 from ufo.transforms.llm.request import WHOLE, WITHHELD, Choice, Function, Message, closed, together
 from ufo.transforms.prompts import Prompts
 from ufo.transforms.prompts.data import block, element, read
 
-_VERDICT_TOKENS: Final = 8
-_RATIONALE_TOKENS: Final = 80
-_STEPS_TOKENS: Final = 200
-_REASONING_TOKENS: Final = 300
 _WORD: Final = re.compile(r"\b(?:(true)|(false)|(not clear|unclear))\b", re.IGNORECASE)
 _NEGATED: Final = re.compile(
     r"\b(?:\w*n['’]t|cannot|not|never|neither|nor)\s+(?:\w+\s+)?(?:true|false)\b", re.IGNORECASE
 )
 _RATIONALE_HEAD: Final = re.compile(r"^[^\w\n]*rationale[^\w\n]*?:", re.IGNORECASE)
 _VERDICT_LINE: Final = re.compile(r"^[^\w\n]*verdict[^\w\n]*?:(.*)$", re.IGNORECASE | re.MULTILINE)
-_TRAINED: Final = {
-    MINICHECK: "minicheck_user",
-    GRANITE_GUARDIAN: "granite_guardian_system",
-    LYNX: "lynx_user",
-}
 _YES: Final = re.compile(r"\W*(?:<score>\s*)?(?:(yes)|no)\b", re.IGNORECASE)
 _OLD_GUARDIAN: Final = re.compile(r"granite-?3(?:\.[0-2])?-guardian|guardian-3\.[0-2]\b")
 
@@ -145,62 +133,54 @@ def by_answer(text: str) -> Said:
     return Finding(NOANS, answer=answer), ""
 
 
-async def in_text(
-    pair: Pair,
-    question: Question,
-    says: Callable[[str], Said],
-    asker: Asker,
-    again: Function | None = None,
-) -> Finding:
-    """Ask a question about one pair, and return the finding that `says` reads in the reply's text.
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """A question about a pair: its prompts, how the text of the reply is read, and its tokens.
 
-    `again` is the function of the repair, None to repeat the question for a text. A reply that was
-    withheld or broke off is not read.
+    An empty `system` or `user` is no such message. `again` has the fields of the function that a
+    repair calls; without them the question is repeated for a text. A model that is `trained` to
+    judge is asked once, without tags. `logprobs` asks for the probability of a reply of one word.
     """
 
-    def asked(items: Sequence[Pair], wrong: str) -> Question:
-        return replace(question, function=again if wrong else None)
+    system: str
+    user: str
+    says: Callable[[str], Said]
+    expects: int = 8
+    again: Sequence[str] = (VERDICT,)
+    trained: bool = False
+    logprobs: bool = False
 
-    def parse(choice: Choice, items: Sequence[Pair], call: bool) -> Parsed[Pair, Finding]:
-        found, wrong = says(storable(_as_text(choice) if call else choice.text))
-        whole = choice.ending == WHOLE or (call and choice.ending != WITHHELD and is_whole(choice))
-        if found is None or choice.refusal or not whole:
-            return Parsed({}, wrong)
-        if question.logprobs and choice.logprob_mean is not None and len(choice.text.split()) == 1:
-            chance = exp(choice.logprob_mean)
-            chance = chance if found.outcome == SUPPORTED else 1 - chance
-            found = replace(found, probability=chance)
-        return Parsed({pair: found})
-
-    return Finding.of((await ask_for_items([pair], Form(asked, parse), asker))[pair])
+    @property
+    def prompts(self) -> list[str]:
+        """The names of the prompts that its judgements depend on."""
+        repair = [] if self.trained else ["repair", "function_verdict"]
+        return [*filter(None, (self.system, self.user)), *repair]
 
 
-def one_pair_at_a_time(
-    names: Sequence[str],
-    finding: Callable[[Case, Pair, Asker], Awaitable[Finding]],
-    context: Callable[[Case, int], str] = lambda case, unit: "",
-) -> Formulation:
-    """Return the formulation that asks for each pair by itself; `names` are its prompts."""
-
-    async def judge(case: Case, asker: Asker) -> dict[Pair, Finding]:
-        findings = await together(finding(case, pair, asker) for pair in case.pairs)
-        return dict(zip(case.pairs, findings, strict=True))
-
-    return Formulation(names, judge, context)
+_ANSWER: Final = _Way(
+    "stepwise_answer_system", "stepwise_answer_user", by_answer, SHORT_REPLY, again=()
+)
 
 
-def _as_text(choice: Choice) -> str:
-    """Return a call of the repair function as an equivalent text; for any other reply its text."""
-    given = arguments_of(choice, (fact_function.VERDICT, fact_function.RATIONALE))
-    verdict, rationale = given.get(fact_function.VERDICT), given.get(fact_function.RATIONALE)
-    if not isinstance(verdict, str | bool):
-        return choice.text
-    if isinstance(rationale, str):
-        return f"Rationale: {' '.join(rationale.split())}\nVerdict: {verdict}"
-    return str(verdict)
-
-
-_FIRST: Final = ("stepwise_answer_system", "stepwise_answer_user")
+def _ways(labels: str) -> dict[str, _Way]:
+    """Return the ways of asking by the names of their formulations."""
+    word, line = partial(by_word, options=labels), partial(by_last_line, options=labels)
+    no = NOANS if labels == TFN else REFUTED
+    yes, risk = partial(by_yes, yes=SUPPORTED, no=no), partial(by_yes, yes=no, no=SUPPORTED)
+    score = partial(by_score, yes=SUPPORTED, no=no)
+    step, reasons = "stepwise_consistency", (RATIONALE, VERDICT)
+    return {
+        "stepwise": _Way(f"{step}_{labels}_system", f"{step}_user", word),
+        "rationale": _Way(f"rationale_{labels}_system", "rationale_user", line, 80, reasons),
+        "prompt": _Way(f"prompt_{labels}_system", "prompt_user", word),
+        "published rationale": _Way(
+            "rationale_published_system", "rationale_user", line, 200, reasons
+        ),
+        "published prompt": _Way("", "prompt_published_user", word),
+        "minicheck": _Way("", "minicheck_user", yes, trained=True, logprobs=True),
+        "granite_guardian": _Way("granite_guardian_system", "", risk, trained=True, logprobs=True),
+        "lynx": _Way("", "lynx_user", score, 300, trained=True),
+    }
 
 
 def formulation(prompts: Prompts, settings: LlmSettings) -> Formulation:
@@ -210,92 +190,97 @@ def formulation(prompts: Prompts, settings: LlmSettings) -> Formulation:
         UsageError: the settings allow a third verdict, which the paper's prompt lacks, or want a
             grounding model to be asked as published.
     """
-    if settings.formulation in GROUNDING:
-        return _trained(prompts, settings)
-    kind, options = settings.formulation, settings.verdict_labels
+    kind, labels = settings.formulation, settings.verdict_labels
     published = settings.as_published and kind != STEPWISE
-    if published and options != TF:
+    if published and kind in GROUNDING:
+        raise UsageError(f"--formulation {kind} has one form, its own; leave out --as_published")
+    if published and labels != TF:
         raise UsageError(
             f"--formulation {kind} --as_published has no third verdict, as in its paper: add "
             "--verdict_labels tf"
         )
-    stem = "stepwise_consistency" if kind == STEPWISE else kind
-    system, user = f"{stem}_{'published' if published else options}_system", f"{stem}_user"
-    if published and kind == PROMPT:
-        system, user = "", "prompt_published_user"
-    words = ("True", "False", "Unclear")[: 3 if options == TFN else 2]
-    fields: dict[str, Any] = {fact_function.VERDICT: {"type": "string", "enum": words}}
-    tokens, says = _VERDICT_TOKENS, by_word
-    if kind == RATIONALE:
-        tokens = _STEPS_TOKENS if published else _RATIONALE_TOKENS
-        says = by_last_line
-        fields = {fact_function.RATIONALE: {"type": "string"}, **fields}
-    again = Function("hand_over", prompts["function_verdict"], closed(fields))
+    way = _ways(labels)[f"published {kind}" if published else kind]
 
     def context(case: Case, unit: int) -> str:
-        return paragraph(case.text, case.units[unit].sentence_index) if kind == RATIONALE else ""
+        shown = kind == llm_settings.RATIONALE
+        return paragraph(case.text, case.units[unit].sentence_index) if shown else ""
 
     async def finding(case: Case, pair: Pair, asker: Asker) -> Finding:
-        parts, answer = _parts(case, pair, context(case, pair[0])), None
-        if kind == STEPWISE:
-            question = Question(prompts[_FIRST[0]], prompts.render(_FIRST[1], **parts))
-            first = await in_text(pair, question, by_answer, asker)
-            answer = first.answer
-            if answer is None:
-                return first
-            unit = case.units[pair[0]]
-            parts["query"] = "" if repeats(unit.query, unit.claim) else parts["query"]
-            parts["answer"] = element("answer", answer)
-        instructions = prompts[system] if system else ""
-        question = Question(instructions, prompts.render(user, **parts), expects=tokens)
-        found = await in_text(pair, question, partial(says, options=options), asker, again)
-        return found if answer is None or found.reason else replace(found, answer=answer)
+        unit, passage = case.units[pair[0]], case.passages[pair[1]]
+        around = context(case, pair[0])
+        parts = {
+            "passage": block("passage", passage.text, title=passage.title),
+            "text": passage.text,
+            "claim": element("claim", unit.claim),
+            "fact": unit.claim,
+            "query": element("query", unit.query),
+            "context": element("context", around) if around else "",
+        }
+        if way.trained:
+            parts |= {"claim": unit.claim, "query": unit.query}
+        if kind != STEPWISE:
+            return await _asked(way, parts, pair, asker, settings)
+        first = await _asked(_ANSWER, parts, pair, asker, settings)
+        if first.answer is None:
+            return first
+        query = "" if repeats(unit.query, unit.claim) else parts["query"]
+        parts |= {"query": query, "answer": element("answer", first.answer)}
+        found = await _asked(way, parts, pair, asker, settings)
+        return found if found.reason else replace(found, answer=first.answer)
 
-    names = [*(_FIRST if kind == STEPWISE else ()), *filter(None, (system, user))]
-    return one_pair_at_a_time([*names, "repair", "function_verdict"], finding, context)
+    async def judge(case: Case, asker: Asker) -> dict[Pair, Finding]:
+        asker = replace(asker, repairs=0) if way.trained else asker
+        findings = await together(finding(case, pair, asker) for pair in case.pairs)
+        return dict(zip(case.pairs, findings, strict=True))
 
-
-def _parts(case: Case, pair: Pair, context: str) -> dict[str, str]:
-    """Return what prompts show of a pair: in tags, and without for the prompts of papers."""
-    unit, passage = case.units[pair[0]], case.passages[pair[1]]
-    return {
-        "passage": block("passage", passage.text, title=passage.title),
-        "text": passage.text,
-        "claim": element("claim", unit.claim),
-        "fact": unit.claim,
-        "query": element("query", unit.query),
-        "context": element("context", context) if context else "",
-    }
-
-
-# --- models that are trained to judge -----------------------------------------------------------
+    names = way.prompts + (_ANSWER.prompts if kind == STEPWISE else [])
+    return Formulation(names, judge, context)
 
 
-def _trained(prompts: Prompts, settings: LlmSettings) -> Formulation:
-    """Return the formulation of the model's family that the settings name."""
-    kind, prompt = settings.formulation, _TRAINED[settings.formulation]
-    if settings.as_published:
-        raise UsageError(f"--formulation {kind} has one form, its own; leave out --as_published")
-    yes, no = SUPPORTED, NOANS if settings.verdict_labels == TFN else REFUTED
-    if kind == GRANITE_GUARDIAN:  # which says whether there is a risk
-        yes, no = no, yes
-    says = partial(by_score if kind == LYNX else by_yes, yes=yes, no=no)
-    # The templates of versions up to 3.2 have another role.
-    role = "context" if _OLD_GUARDIAN.search(settings.model.casefold()) else "document"
+async def _asked(
+    way: _Way, parts: Mapping[str, str], pair: Pair, asker: Asker, settings: LlmSettings
+) -> Finding:
+    """Ask about one pair, of which prompts show these parts, and return what the reply says.
 
-    def question(case: Case, pair: Pair) -> Question:
-        claim, passage = case.units[pair[0]], case.passages[pair[1]]
-        asked = Question("", "", expects=_VERDICT_TOKENS, logprobs=True)
-        if kind == GRANITE_GUARDIAN:
-            texts = {role: passage.text, "assistant": claim.claim}
-            turns = [Message(one, storable(text)) for one, text in texts.items()]
-            return replace(asked, system=prompts[prompt], turns=turns)
-        user = prompts.render(prompt, text=passage.text, claim=claim.claim, query=claim.query)
-        if kind == LYNX:
-            return replace(asked, user=user, expects=_REASONING_TOKENS, logprobs=False)
-        return replace(asked, user=user)
+    A reply that was withheld or broke off is not read.
+    """
+    prompts, options = asker.prompts, settings.verdict_labels
+    user = prompts.render(way.user, **parts) if way.user else ""
+    turns: list[Message] = []
+    if not user:  # Granite Guardian, whose templates up to version 3.2 have another role
+        role = "context" if _OLD_GUARDIAN.search(settings.model.casefold()) else "document"
+        told = {role: parts["text"], "assistant": parts["fact"]}
+        turns = [Message(one, storable(text)) for one, text in told.items()]
+    words = ("True", "False", "Unclear")[: 3 if options == TFN else 2]
+    allowed = {RATIONALE: {"type": "string"}, VERDICT: {"type": "string", "enum": words}}
+    schema = closed({name: allowed[name] for name in way.again})
+    again = Function("hand_over", prompts["function_verdict"], schema) if way.again else None
+    system = prompts[way.system] if way.system else ""
+    question = Question(system, user, None, way.expects, way.logprobs, turns)
 
-    async def finding(case: Case, pair: Pair, asker: Asker) -> Finding:
-        return await in_text(pair, question(case, pair), says, replace(asker, repairs=0))
+    def asked(items: Sequence[Pair], wrong: str) -> Question:
+        return replace(question, function=again if wrong else None)
 
-    return one_pair_at_a_time([prompt], finding)
+    def parse(choice: Choice, items: Sequence[Pair], call: bool) -> Parsed[Pair, Finding]:
+        found, wrong = way.says(storable(_as_text(choice) if call else choice.text))
+        whole = choice.ending == WHOLE or (call and choice.ending != WITHHELD and is_whole(choice))
+        if found is None or choice.refusal or not whole:
+            return Parsed({}, wrong)
+        if way.logprobs and choice.logprob_mean is not None and len(choice.text.split()) == 1:
+            chance = exp(choice.logprob_mean)
+            chance = chance if found.outcome == SUPPORTED else 1 - chance
+            found = replace(found, probability=chance)
+        return Parsed({pair: found})
+
+    return Finding.of((await ask_for_items([pair], Form(asked, parse), asker))[pair])
+
+
+def _as_text(choice: Choice) -> str:
+    """Return a call of the repair function as an equivalent text; for any other reply its text."""
+    given = arguments_of(choice, (VERDICT, RATIONALE))
+    verdict, rationale = given.get(VERDICT), given.get(RATIONALE)
+    if not isinstance(verdict, str | bool):
+        return choice.text
+    if isinstance(rationale, str):
+        return f"Rationale: {' '.join(rationale.split())}\nVerdict: {verdict}"
+    return str(verdict)

@@ -9,6 +9,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from importlib import resources
 from itertools import chain
 from typing import Any, Final
@@ -34,6 +35,7 @@ _NUMBERED_NAME: Final = re.compile(r"\W*(?:[fq][a-z]*[\W_]*)?(\d{1,4})\W*", re.I
 _NUMBER_OF_NAME: Final = re.compile(r"id|name|number|claim\w*|[fq][a-z]*(?:_?(?:id|number|no))?")
 _RANGE: Final = 10_000  # numbers, at most, between two with a dash
 _CLOSING: Final = {"{": "}", "[": "]"}
+_NO_NAME: Final = {"{": None, "[": ""}
 
 # --- almost JSON --------------------------------------------------------------------------------
 
@@ -54,91 +56,77 @@ _ESCAPE: Final = re.compile(r"\\([\"\\/bfnrt]|u[0-9a-fA-F]{4})|\\(.)|(\")", re.D
 _NAMED: Final = {"true": True, "false": False, "null": None, "none": None, "undefined": None}
 
 
-class _Unreadable(Exception):
-    """The text has no further token, or one that cannot stand there."""
+@dataclass(slots=True)
+class _Open:
+    """An object or list that is not closed yet; `name` is its own in the object around it."""
+
+    bracket: str
+    name: str
+    members: list[tuple[str, Any]] = field(default_factory=list)
+
+    def value(self) -> Any:
+        """Return what it holds so far."""
+        return _object(self.members) if self.bracket == "{" else [one for _, one in self.members]
 
 
-class _Reader:
-    """Reads an object that is almost JSON, at `at` of a text.
+def _almost_json(text: str, at: int) -> tuple[Any, int, bool]:
+    """Return the object that is almost JSON at `at` of a text, its end, and whether the text ends
+    within it.
 
     Texts may be in other quotes, and may hold quotes and line breaks. Names and words may have no
     quotes. Comments and surplus commas are left out. Where the text ends early or cannot be read,
-    `whole` is False, and the value has only what was complete: a value that something follows, and
-    an item of a list. An object within it that is cut off may lack members, and is left out.
+    the value has only what was complete: a value that something follows, and an item of a list. An
+    object within it that is cut off may lack members, and is left out.
     """
+    start, levels = at, [_Open("{", "")]
+    at += 1
+    name: str | None = None  # of the next value, "" in a list; None where a name has to come
+    while token := _TOKEN.match(text, at):
+        level, mark = levels[-1], token["mark"] or ""
+        after = _TOKEN.match(text, token.end())
+        follows = "a value" if mark or not after else after["mark"] or "a value"
+        between = name is None or level.bracket == "["
+        if mark and mark == _CLOSING[level.bracket] and between:
+            levels.pop()
+            if not levels:
+                return level.value(), token.end(), False
+            levels[-1].members.append((level.name, level.value()))
+            name = _NO_NAME[levels[-1].bracket]
+        elif mark in _CLOSING and name is not None and len(levels) < _MAX_DEPTH:
+            levels.append(_Open(mark, name))
+            name = _NO_NAME[mark]
+        elif after and follows == ":" and name is None:
+            name, token = str(_scalar(token)), after
+        elif follows in ",}]" and name is not None:
+            level.members.append((name, _scalar(token)))
+            name = _NO_NAME[level.bracket]
+        elif mark != "," or not between:
+            break
+        at = token.end()
+    ends_within = text[at:].lstrip()[:1] in ("", *"\"'“‘")
+    members = levels[-1].members
+    if members and isinstance(members[-1][1], str) and not ends_within:
+        members.pop()  # a quote within it may have been taken for its end
+    value, name = None, ""
+    for level in reversed(levels):
+        if value is not None:
+            level.members.append((name, value))
+        usable = level.bracket == "[" or level is levels[0] or value is not None
+        value, name = level.value() if usable else None, level.name
+    return value, at if value else start + 1, ends_within
 
-    def __init__(self, text: str, at: int) -> None:
-        self.at = at
-        self.whole = False
-        self._text = text
-        self.value, self.whole = self._container(self._mark("{"), 0)
 
-    @property
-    def ends_within(self) -> bool:
-        """Whether the text ends within the object, or within a text of it."""
-        return not self.whole and self._text[self.at :].lstrip()[:1] in ("", *"\"'“‘")
-
-    def _container(self, opening: str, depth: int) -> tuple[Any, bool]:
-        """Return an object or list, None if it may not be used, and whether it is whole."""
-        items: list[tuple[str, Any]] = []
-        whole, usable = False, opening == "[" or depth == 0
-        try:
-            while not (whole := bool(self._mark(_CLOSING[opening]))):
-                name = ""
-                if opening == "{":
-                    name = str(self._scalar(":"))
-                    self._mark(":")
-                value, complete = self._value(depth + 1)
-                if complete or value is not None:
-                    items.append((name, value))
-                if not complete:
-                    usable = usable or value is not None
-                    break
-        except _Unreadable:
-            if items and isinstance(items[-1][1], str) and not self.ends_within:
-                items.pop()  # a quote within it may have been taken for its end
-        if not (whole or usable):
-            return None, False
-        return _object(items) if opening == "{" else [value for _, value in items], whole
-
-    def _value(self, depth: int) -> tuple[Any, bool]:
-        """Return a value and whether it is complete, and pass the commas behind it."""
-        value: Any
-        complete = True
-        if opening := self._mark("{["):
-            if depth >= _MAX_DEPTH:
-                raise _Unreadable
-            value, complete = self._container(opening, depth)
-        else:
-            value = self._scalar(",}]")
-        while complete and self._mark(","):
-            pass
-        return value, complete
-
-    def _scalar(self, followed_by: str) -> Any:
-        """Return a text, word or number that one of these marks follows: else it may go on."""
-        token = _TOKEN.match(self._text, self.at)
-        after = token and _TOKEN.match(self._text, token.end())
-        if not (token and after) or token["mark"] or (after["mark"] or "?") not in followed_by:
-            raise _Unreadable
-        self.at = token.end()
-        if token["text"]:
-            return _unescaped(token["text"][1:-1])
-        word = token["word"]
-        if word.casefold() in _NAMED:
-            return _NAMED[word.casefold()]
-        for kind in (int, float):
-            with suppress(ValueError):
-                return kind(word)
-        return word
-
-    def _mark(self, marks: str) -> str:
-        """Return the next token and pass it, if it is one of these marks; else ""."""
-        token = _TOKEN.match(self._text, self.at)
-        if not token or (token["mark"] or "?") not in marks:
-            return ""
-        self.at = token.end()
-        return token["mark"]
+def _scalar(token: re.Match[str]) -> Any:
+    """Return the text, word or number of a token."""
+    if token["text"]:
+        return _unescaped(token["text"][1:-1])
+    word = token["word"]
+    if word.casefold() in _NAMED:
+        return _NAMED[word.casefold()]
+    for kind in (int, float):
+        with suppress(ValueError):
+            return kind(word)
+    return word
 
 
 def _unescaped(text: str) -> str:
@@ -206,10 +194,9 @@ def _objects(text: str) -> Iterator[tuple[Any, bool]]:
             yield {}, text.rstrip()[-1:] != "}"
             return
         except ValueError:
-            reader = _Reader(text, at)
-            end = reader.at if reader.value or reader.whole else at + 1
-            if reader.value or reader.ends_within:
-                yield reader.value, reader.ends_within
+            value, end, ends_within = _almost_json(text, at)
+            if value or ends_within:
+                yield value, ends_within
         at = text.find("{", end)
 
 
@@ -292,11 +279,14 @@ def _named(name: object, wanted: Mapping[str, str]) -> str:
 
 
 def _numbered(value: Mapping[str, Any], wanted: Mapping[str, str]) -> list[tuple[str, Any]]:
-    """Return the wanted name whose number an object gives, and the other members, or the one."""
+    """Return the wanted name whose number an object gives, and the other members, or the one; in a
+    list if they are of a passage, since others of the name may follow."""
     for name in filter(_NUMBER_OF_NAME.fullmatch, value):
         found = _named(value[name], wanted)
         if found and _NUMBERED_NAME.fullmatch(str(value[name])):
             others = {other: value[other] for other in value if other != name}
+            if any(other.startswith("passage") for other in others):
+                return [(found, [others])]
             return [(found, next(iter(others.values())) if len(others) == 1 else others)]
     return []
 

@@ -230,7 +230,7 @@ def test_a_reply_that_does_not_say_why_it_ended_is_told_so() -> None:
 
 def test_poor_values_alone_are_a_failure_where_the_form_says_so() -> None:
     assert asked("ab?cd", "b?")[2].failures == []
-    (failure,) = asked("ab?cd", "b?", poor="all of b")[2].failures
+    (failure,) = asked("ab?cd", "b?", lacks=lambda lost: "all of b")[2].failures
     assert failure.message == "the reply lacks all of b (finish_reason stop)"
 
 
