@@ -77,39 +77,41 @@ class Session:
         self._report = report
         self._reported = False
         self._probed = set(PROBES) if known else set()
-        self._unusable: LlmError | None = None
+        self._failed: LlmError | None = None  # of the last probe that failed
         self._lock = asyncio.Lock()
 
     async def probe(self, shape: str, rows: list[Usage]) -> None:
         """Detect the endpoint's capabilities once; concurrent calls wait for that.
 
         Raises:
-            LlmError: final: the endpoint cannot be used.
+            LlmError: final: the endpoint cannot be used. A later call probes it again.
         """
-        if shape in self._probed and self._unusable is None:
+        if shape in self._probed:
             return
+
+        async def ask(
+            request: Request, known: Capabilities, n: int
+        ) -> tuple[Sequence[Choice], Capabilities]:
+            self.known = known
+            return await self.ask(request, n, rows, probing=True), self.known
+
+        failed_before = self._failed
         async with self._lock:
-            if shape not in self._probed and self._unusable is None:
-
-                async def ask(
-                    request: Request, known: Capabilities, n: int
-                ) -> tuple[Sequence[Choice], Capabilities]:
-                    self.known = known
-                    return await self.ask(request, n, rows, probing=True), self.known
-
-                try:
-                    known = await PROBES[shape](ask, self.known)
-                    if self._context.size is None and not self._probed:
-                        # A server may load the model, and know its context, at the first request.
-                        self._context.size = await self.stated_context()
-                    self.known = self._worked = replace(known, context=self._context.size)
-                    self._probed.add(shape)
-                except SendError as error:
-                    self._unusable = LlmError(error.message, error.reason, final=True)
-                except LlmError as error:
-                    self._unusable = error
-            if self._unusable is not None:
-                raise replace(self._unusable)
+            if self._failed is not None and self._failed is not failed_before:
+                raise replace(self._failed)  # this call waited for a probe that failed
+            if shape in self._probed:
+                return
+            try:
+                known = await PROBES[shape](ask, self.known)
+                if self._context.size is None and not self._probed:
+                    # A server may load the model, and know its context, at the first request.
+                    self._context.size = await self.stated_context()
+            except (SendError, LlmError) as error:
+                self.known = self._worked
+                self._failed = LlmError(error.message, error.reason, final=True)
+                raise self._failed from None
+            self.known = self._worked = replace(known, context=self._context.size)
+            self._probed.add(shape)
 
     async def stated_context(self) -> int | None:
         """Return the size of the model's context that the server states, None where it does not."""

@@ -15,7 +15,7 @@ from tests.llm_server.errors import ApiError
 from tests.transforms.llm.asked import ALL, Asked, call, sample
 from ufo.schemas.records import TRANSPORT, TRUNCATED
 from ufo.transforms.llm.forms import FORMS, JSON_OBJECT, WORDS, Capabilities
-from ufo.transforms.llm.request import LlmError, Message, Request
+from ufo.transforms.llm.request import Completion, LlmError, Message, Request
 
 
 def test_the_endpoint_is_probed_once_however_many_ask(llm_server: LlmServer) -> None:
@@ -247,10 +247,17 @@ def test_final_errors_come_at_once_with_the_remedy(
     assert asked.error.final
     assert [words for words in remedies if words not in message] == []
     assert ("Did you mean" in message) == ("offline-jury" in message)  # a listed one is no guess
-    # One that is found unusable is not asked again.
+    # One that is found unusable is not asked by those who waited for that.
     sent = sum(len(result.usage) for result in asked.results)
     assert sent == len(llm_server.chats) >= 1
     assert known or sent == 1
+
+
+def test_an_endpoint_that_could_not_be_used_is_probed_again_later(llm_server: LlmServer) -> None:
+    llm_server.faults.append(faults.quota_spent())
+    asked = Asked(llm_server, [call(), call()], known=None)
+    assert asked.error.final
+    assert said(asked) == [SAID]
 
 
 ASKED = call(max_tokens=600, expects=100)
@@ -258,7 +265,8 @@ SAID = '{"word": "x"}'
 
 
 def said(asked: Asked) -> list[str]:
-    return [one.choices[0].arguments or one.choices[0].text for one in asked.results]
+    choices = [one.choices[0] for one in asked.results if isinstance(one, Completion)]
+    return [choice.arguments or choice.text for choice in choices]
 
 
 def test_a_refusal_of_one_text_ruins_the_form_for_nobody(llm_server: LlmServer) -> None:
