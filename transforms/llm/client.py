@@ -176,6 +176,8 @@ class Session:
             self._check_count(body, prompt, answer.tokens[0])
             if answer.thinks and not self.known.thinks:
                 self.known = replace(self.known, thinks=True)
+            if n > 1 == len(answer.choices):
+                self.known = replace(self.known, n=False)
             if probing or only_thoughts is not None or not answer.only_thoughts:
                 return answer.choices
             thoughts = _MORE_THOUGHTS if known.thinks else 1
@@ -435,17 +437,15 @@ async def _enough(
     """Append choices until there are `request.n`, whether or not the endpoint supports `n`."""
     while (missing := request.n - len(choices)) > 0:
         if missing == 1 or session.known.n:
-            received = await session.ask(request, missing, rows)
-            if len(received) == 1 and missing > 1:
-                session.known = replace(session.known, n=False)
-            choices += received
+            choices += await session.ask(request, missing, rows)
             continue
         # All are awaited even if one fails: each request sent is paid for and gets a usage row.
         requests = (session.ask(request, 1, rows) for _ in range(missing))
-        results = await asyncio.gather(*requests, return_exceptions=True)
-        failed = [result for result in results if isinstance(result, BaseException)]
-        for result in results:
-            if not isinstance(result, BaseException):
+        failed: list[BaseException] = []
+        for result in await asyncio.gather(*requests, return_exceptions=True):
+            if isinstance(result, BaseException):
+                failed.append(result)
+            else:
                 choices += result
         if failed:
-            raise next((e for e in failed if getattr(e, "final", True)), failed[0])
+            raise max(failed, key=lambda error: getattr(error, "final", True))
