@@ -39,6 +39,7 @@ from ufo.transforms.llm.forms import (
     Capabilities,
     Change,
     learned,
+    probed,
 )
 from ufo.transforms.llm.request import Choice, Completion, LlmError, Report, Request
 from ufo.transforms.llm.send import LOCAL_START, REAL, Limiter, Received, Sender, Stop, Timing
@@ -86,30 +87,30 @@ class Session:
         Raises:
             LlmError: final: the endpoint cannot be used.
         """
-        if shape in self._probed and self._unusable is None:
+        if shape in self._probed:
             return
         async with self._lock:
-            if shape not in self._probed and self._unusable is None:
-
-                async def ask(
-                    request: Request, known: Capabilities, n: int
-                ) -> tuple[Sequence[Choice], Capabilities]:
-                    self.known = known
-                    return await self.ask(request, n, rows, probing=True), self.known
-
+            if self._unusable is None and shape not in self._probed:
                 try:
-                    known = await PROBES[shape](ask, self.known)
-                    if self._context.size is None and not self._probed:
-                        # A server may load the model, and know its context, at the first request.
-                        self._context.size = await self.stated_context()
-                    self.known = self._worked = replace(known, context=self._context.size)
-                    self._probed.add(shape)
-                except SendError as error:
+                    await self._find_out(shape, rows)
+                except (SendError, LlmError) as error:
                     self._unusable = LlmError(error.message, error.reason, final=True)
-                except LlmError as error:
-                    self._unusable = error
             if self._unusable is not None:
                 raise replace(self._unusable)
+
+    async def _find_out(self, shape: str, rows: list[Usage]) -> None:
+        async def ask(
+            request: Request, known: Capabilities
+        ) -> tuple[Sequence[Choice], Capabilities]:
+            self.known = known
+            return await self.ask(request, request.n, rows), self.known
+
+        known = await probed(shape, ask, self.known)
+        if self._context.size is None and not self._probed:
+            # A server may load the model, and know its context, at the first request.
+            self._context.size = await self.stated_context()
+        self.known = self._worked = replace(known, context=self._context.size)
+        self._probed.add(shape)
 
     async def stated_context(self) -> int | None:
         """Return the size of the model's context that the server states, None where it does not."""
@@ -124,20 +125,18 @@ class Session:
         body = chat.body(request, self._endpoint.model, self.known, 1)
         return self._context.room(prompt_tokens(body))
 
-    async def ask(
-        self, request: Request, n: int, rows: list[Usage], probing: bool = False
-    ) -> Sequence[Choice]:
+    async def ask(self, request: Request, n: int, rows: list[Usage]) -> Sequence[Choice]:
         """Return between one and `n` choices; append a usage row for each request sent.
 
         A refused request is sent again without the parameter that the error names. It is sent once
-        more, with more room, where the reply has only thoughts. `probing` marks the requests of
-        probes.
+        more, with more room, where the reply has only thoughts.
 
         Raises:
             SendError: the error of the last attempt.
         """
         row = usage_row(request.step, request.source, self._endpoint.model, request.response_id)
         function = request.function.name if request.function else None
+        probing = request.step == PROBE
         thoughts, only_thoughts, sent = 1, None, 0
         while True:
             known = self.known
@@ -243,21 +242,17 @@ class Session:
 
     async def _known_models(self) -> str:
         """Return a hint about the models that the endpoint has."""
-        names, model = model_names(await self._transport.look("/models")), self._endpoint.model
+        model, listed = self._endpoint.model, await self._transport.look("/models")
+        try:
+            names = sorted(str(one["id"]) for one in listed["data"])
+        except (KeyError, TypeError):
+            names = []
         if not names:
             return ""
         near = [] if model in names else difflib.get_close_matches(model, names, n=1)
         hint = f". Did you mean {near[0]!r}?" if near else ""
         more = ", …" if len(names) > _MODELS_SHOWN else ""
         return f"; it has {', '.join(names[:_MODELS_SHOWN])}{more}{hint}"
-
-
-def model_names(listed: Any) -> list[str]:
-    """Return the sorted names of the models in a server's list of them, [] for another shape."""
-    try:
-        return sorted(str(model["id"]) for model in listed["data"])
-    except (KeyError, TypeError):
-        return []
 
 
 class Shared:
@@ -339,7 +334,7 @@ class OpenAiClient:
     async def probe(self, role: str, *shapes: str) -> tuple[Capabilities, list[Usage]]:
         """Return the capabilities of a role's endpoint, and usage rows of the probes sent.
 
-        `shapes` are keys of `capabilities.PROBES`, by default all. Without a call of this, the
+        `shapes` are keys of `forms.PROBES`, by default all. Without a call of this, the
         first request of each shape probes the endpoint.
 
         Raises:

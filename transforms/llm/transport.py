@@ -132,16 +132,17 @@ class Transport:
             raise refused(asked, self._key, error.response) from None
         except _NO_ANSWER as error:
             raise unanswered(endpoint, error, self.reached) from None
-        request_id = response.headers.get("x-request-id")
+        headers = dict(response.headers)  # which is quicker to read
+        request_id = headers.get("x-request-id")
         try:
-            if response.headers.get("content-type", "").startswith("text/event-stream"):
+            if headers.get("content-type", "").startswith("text/event-stream"):
                 payload = completion_of(response.text)
             else:
                 payload = json.loads(response.content)
         except (ValueError, RecursionError):
             raise self._garbled(response, request_id) from None
         self._served = True
-        return Received(payload, response.headers, request_id)
+        return Received(payload, headers, request_id)
 
     async def look(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
         """Return the JSON that the server gives at a path below its base URL, or at a whole URL;
