@@ -39,6 +39,7 @@ from ufo.transforms.llm.forms import (
     Capabilities,
     Change,
     learned,
+    probed,
 )
 from ufo.transforms.llm.request import Choice, Completion, LlmError, Report, Request
 from ufo.transforms.llm.send import LOCAL_START, REAL, Limiter, Received, Sender, Stop, Timing
@@ -89,12 +90,6 @@ class Session:
         if shape in self._probed:
             return
 
-        async def ask(
-            request: Request, known: Capabilities, n: int
-        ) -> tuple[Sequence[Choice], Capabilities]:
-            self.known = known
-            return await self.ask(request, n, rows, probing=True), self.known
-
         failed_before = self._failed
         async with self._lock:
             if self._failed is not None and self._failed is not failed_before:
@@ -102,16 +97,25 @@ class Session:
             if shape in self._probed:
                 return
             try:
-                known = await PROBES[shape](ask, self.known)
-                if self._context.size is None and not self._probed:
-                    # A server may load the model, and know its context, at the first request.
-                    self._context.size = await self.stated_context()
+                await self._find_out(shape, rows)
             except (SendError, LlmError) as error:
                 self.known = self._worked
                 self._failed = LlmError(error.message, error.reason, final=True)
                 raise self._failed from None
-            self.known = self._worked = replace(known, context=self._context.size)
-            self._probed.add(shape)
+
+    async def _find_out(self, shape: str, rows: list[Usage]) -> None:
+        async def ask(
+            request: Request, known: Capabilities
+        ) -> tuple[Sequence[Choice], Capabilities]:
+            self.known = known
+            return await self.ask(request, request.n, rows), self.known
+
+        known = await probed(shape, ask, self.known)
+        if self._context.size is None and not self._probed:
+            # A server may load the model, and know its context, at the first request.
+            self._context.size = await self.stated_context()
+        self.known = self._worked = replace(known, context=self._context.size)
+        self._probed.add(shape)
 
     async def stated_context(self) -> int | None:
         """Return the size of the model's context that the server states, None where it does not."""
@@ -126,20 +130,18 @@ class Session:
         body = chat.body(request, self._endpoint.model, self.known, 1)
         return self._context.room(prompt_tokens(body))
 
-    async def ask(
-        self, request: Request, n: int, rows: list[Usage], probing: bool = False
-    ) -> Sequence[Choice]:
+    async def ask(self, request: Request, n: int, rows: list[Usage]) -> Sequence[Choice]:
         """Return between one and `n` choices; append a usage row for each request sent.
 
         A refused request is sent again without the parameter that the error names. It is sent once
-        more, with more room, where the reply has only thoughts. `probing` marks the requests of
-        probes.
+        more, with more room, where the reply has only thoughts.
 
         Raises:
             SendError: the error of the last attempt.
         """
         row = usage_row(request.step, request.source, self._endpoint.model, request.response_id)
         function = request.function.name if request.function else None
+        probing = request.step == PROBE
         thoughts, only_thoughts, sent = 1, None, 0
         while True:
             known = self.known
@@ -178,6 +180,8 @@ class Session:
             self._check_count(body, prompt, answer.tokens[0])
             if answer.thinks and not self.known.thinks:
                 self.known = replace(self.known, thinks=True)
+            if n > 1 == len(answer.choices):
+                self.known = replace(self.known, n=False)
             if probing or only_thoughts is not None or not answer.only_thoughts:
                 return answer.choices
             thoughts = _MORE_THOUGHTS if known.thinks else 1
@@ -243,21 +247,17 @@ class Session:
 
     async def _known_models(self) -> str:
         """Return a hint about the models that the endpoint has."""
-        names, model = model_names(await self._transport.look("/models")), self._endpoint.model
+        model, listed = self._endpoint.model, await self._transport.look("/models")
+        try:
+            names = sorted(str(one["id"]) for one in listed["data"])
+        except (KeyError, TypeError):
+            names = []
         if not names:
             return ""
         near = [] if model in names else difflib.get_close_matches(model, names, n=1)
         hint = f". Did you mean {near[0]!r}?" if near else ""
         more = ", …" if len(names) > _MODELS_SHOWN else ""
         return f"; it has {', '.join(names[:_MODELS_SHOWN])}{more}{hint}"
-
-
-def model_names(listed: Any) -> list[str]:
-    """Return the sorted names of the models in a server's list of them, [] for another shape."""
-    try:
-        return sorted(str(model["id"]) for model in listed["data"])
-    except (KeyError, TypeError):
-        return []
 
 
 class Shared:
@@ -339,7 +339,7 @@ class OpenAiClient:
     async def probe(self, role: str, *shapes: str) -> tuple[Capabilities, list[Usage]]:
         """Return the capabilities of a role's endpoint, and usage rows of the probes sent.
 
-        `shapes` are keys of `capabilities.PROBES`, by default all. Without a call of this, the
+        `shapes` are keys of `forms.PROBES`, by default all. Without a call of this, the
         first request of each shape probes the endpoint.
 
         Raises:
@@ -437,17 +437,15 @@ async def _enough(
     """Append choices until there are `request.n`, whether or not the endpoint supports `n`."""
     while (missing := request.n - len(choices)) > 0:
         if missing == 1 or session.known.n:
-            received = await session.ask(request, missing, rows)
-            if len(received) == 1 and missing > 1:
-                session.known = replace(session.known, n=False)
-            choices += received
+            choices += await session.ask(request, missing, rows)
             continue
         # All are awaited even if one fails: each request sent is paid for and gets a usage row.
         requests = (session.ask(request, 1, rows) for _ in range(missing))
-        results = await asyncio.gather(*requests, return_exceptions=True)
-        failed = [result for result in results if isinstance(result, BaseException)]
-        for result in results:
-            if not isinstance(result, BaseException):
+        failed: list[BaseException] = []
+        for result in await asyncio.gather(*requests, return_exceptions=True):
+            if isinstance(result, BaseException):
+                failed.append(result)
+            else:
                 choices += result
         if failed:
-            raise next((e for e in failed if getattr(e, "final", True)), failed[0])
+            raise max(failed, key=lambda error: getattr(error, "final", True))

@@ -11,7 +11,6 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from ufo.schemas.records import TRUNCATED
 from ufo.transforms.llm.errors import CAP, STREAM, SendError
 from ufo.transforms.llm.request import (
     BROKEN_OFF,
@@ -156,12 +155,10 @@ def used(known: Capabilities, request: Request, n: int) -> dict[str, Change]:
 CALL = "call"
 SAMPLE = "sample"
 
-Ask = Callable[[Request, Capabilities, int], Awaitable[tuple[Sequence[Choice], Capabilities]]]
-"""Sends a request for n choices by some capabilities; returns the choices and what was learned."""
+Ask = Callable[[Request, Capabilities], Awaitable[tuple[Sequence[Choice], Capabilities]]]
+"""Sends a request by some capabilities; returns the choices and the capabilities learned."""
 
 _LIMIT = 16
-_SHORT, _LONG = 160, 1024  # tokens: enough for the call, and for a model that thinks first
-_N = 2
 _SAMPLE = Request(
     role="",
     model="",
@@ -170,7 +167,7 @@ _SAMPLE = Request(
         Message("user", "Count from 1 to 60, in digits, separated by commas."),
     ),
     temperature=1.0,
-    n=_N,
+    n=2,
     max_tokens=_LIMIT,
     step=PROBE,
 )
@@ -200,39 +197,23 @@ _CALL = Request(
         },
         {"report": {"words": [{"word": "tree", "kind": "word"}], "lines": [1]}},
     ),
-    max_tokens=_SHORT,
+    max_tokens=512,  # enough for the call, and mostly for a model that thinks first
     step=PROBE,
 )
 
 
-async def probe_call(ask: Ask, known: Capabilities) -> Capabilities:
-    """Detect `forms`, `strict`, `references`, `temperature_zero` and `limit_fields`.
+def _without_ignored_form(choice: Choice, known: Capabilities) -> Capabilities:
+    """Return the capabilities without a form that a reply shows to be ignored: the model talks on.
 
     A form is kept only where the reply has the function's arguments, or is cut off within them or
-    within thoughts: some endpoints accept a form and ignore it, and the model talks on.
-
-    Raises:
-        SendError: a request without any optional parameter failed as well.
+    within thoughts.
     """
-    request = _CALL
-    while True:
-        try:
-            choices, known = await _accepted(ask, request, known, 1)
-        except SendError as error:
-            if error.reason != TRUNCATED or request is _CALL:
-                raise
-            return known  # the context is too small for its thoughts
-        given = (choices[0].arguments or choices[0].text).strip()
-        cut = choices[0].ending == BROKEN_OFF or bool(choices[0].thought)
-        if cut and not given and request is _CALL:
-            request = replace(_CALL, max_tokens=_LONG)
-            continue
-        begun = cut and given[:1] in ("", "{", "`")
-        if known.form == WORDS or begun or _reports(given):
-            return known
-        known = replace(known, forms=known.forms[1:])
-        if known.form == WORDS:  # needs no parameter that could be refused
-            return known
+    given = (choice.arguments or choice.text).strip()
+    cut = choice.ending == BROKEN_OFF or bool(choice.thought)
+    begun = cut and given[:1] in ("", "{", "`")
+    if known.form == WORDS or begun or _reports(given):
+        return known
+    return replace(known, forms=known.forms[1:])
 
 
 def _reports(given: str) -> bool:
@@ -243,27 +224,35 @@ def _reports(given: str) -> bool:
     return isinstance(arguments, dict) and isinstance(arguments.get("report"), dict)
 
 
-async def probe_sample(ask: Ask, known: Capabilities) -> Capabilities:
-    """Detect `n`, `temperature_one` and whether the token limit is applied.
+def _without_ignored_limit(choice: Choice, known: Capabilities) -> Capabilities:
+    """Return the capabilities without a field for a token limit that a reply shows to be ignored:
+    it has more words than tokens were allowed."""
+    if known.limit_field is None or len(choice.text.split()) <= _LIMIT:
+        return known
+    return replace(known, limit_fields=known.limit_fields[1:])
+
+
+PROBES = {CALL: (_CALL, _without_ignored_form), SAMPLE: (_SAMPLE, _without_ignored_limit)}
+"""The requests that probe an endpoint, and what their replies show to be ignored."""
+
+
+async def probed(shape: str, ask: Ask, known: Capabilities) -> Capabilities:
+    """Return what an endpoint supports, by the requests of a shape.
 
     Raises:
         SendError: a request without any optional parameter failed as well.
     """
+    request, without_ignored = PROBES[shape]
     while True:
-        choices, known = await _accepted(ask, _SAMPLE, known, _N)
-        if len(choices) < _N:
-            known = replace(known, n=False)
-        # More words than tokens were allowed: the field is ignored.
-        if known.limit_field is None or len(choices[0].text.split()) <= _LIMIT:
-            return known
-        known = replace(known, limit_fields=known.limit_fields[1:])
-
-
-PROBES = {CALL: probe_call, SAMPLE: probe_sample}
+        choices, known = await _accepted(ask, request, known)
+        less = without_ignored(choices[0], known)
+        if less == known or less.form == WORDS:  # words need no parameter that could be ignored
+            return less
+        known = less
 
 
 async def _accepted(
-    ask: Ask, request: Request, known: Capabilities, n: int
+    ask: Ask, request: Request, known: Capabilities
 ) -> tuple[Sequence[Choice], Capabilities]:
     """Ask; where the endpoint refuses without naming a parameter, find out which one it is.
 
@@ -272,16 +261,17 @@ async def _accepted(
     Raises:
         SendError: a request without any of them is refused too.
     """
-    tries = [known, *(replace(known, **change) for change in used(known, request, n).values())]
+    features = used(known, request, request.n)
+    tries = [known, *(replace(known, **change) for change in features.values())]
     less = known
-    while features := used(less, request, n):
+    while features := used(less, request, request.n):
         less = replace(less, **next(iter(features.values())))
         tries.append(less)
     *tries, least = dict.fromkeys(tries)
     for tried in tries:
         try:
-            return await ask(request, tried, n)
+            return await ask(request, tried)
         except SendError as error:
             if not error.refusal:
                 raise
-    return await ask(request, least, n)
+    return await ask(request, least)

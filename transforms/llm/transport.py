@@ -26,18 +26,16 @@ C = TypeVar("C")
 _CONNECT_SECONDS: Final = 10.0
 _KEPT_SECONDS: Final = 30.0
 _NO_ANSWER: Final = (
-    TimeoutError,
     openai.APIConnectionError,
     httpx2.HTTPError,
     httpx2.InvalidURL,
     httpcore2.NetworkError,
     httpcore2.ProtocolError,
     httpcore2.TimeoutException,
-    OSError,
+    OSError,  # TimeoutError among them
     UnicodeError,
 )
 _CONNECT_TIMEOUT: Final = (httpx2.ConnectTimeout, httpcore2.ConnectTimeout)
-_TIMEOUT: Final = (TimeoutError, httpx2.TimeoutException, httpcore2.TimeoutException)
 
 
 class Connections(httpx2.AsyncBaseTransport):
@@ -124,17 +122,27 @@ class Transport:
             SendError: there is no reply, it has a status of 300 or above, or it is not JSON.
             LlmError: the endpoint's URL or key is invalid, or no client can be made here.
         """
-        response = await self._exchange("/chat/completions", {**body, **self._added})
-        request_id = response.headers.get("x-request-id")
+        endpoint, body = self._endpoint, {**body, **self._added}
         try:
-            if response.headers.get("content-type", "").startswith("text/event-stream"):
+            async with asyncio.timeout(endpoint.timeout):
+                response = await self._ask("/chat/completions", body)
+        except openai.APIStatusError as error:
+            self.reached = True
+            asked = replace(endpoint, model=str(body.get("model", "")))
+            raise refused(asked, self._key, error.response) from None
+        except _NO_ANSWER as error:
+            raise unanswered(endpoint, error, self.reached) from None
+        headers = dict(response.headers)  # which is quicker to read
+        request_id = headers.get("x-request-id")
+        try:
+            if headers.get("content-type", "").startswith("text/event-stream"):
                 payload = completion_of(response.text)
             else:
                 payload = json.loads(response.content)
         except (ValueError, RecursionError):
             raise self._garbled(response, request_id) from None
         self._served = True
-        return Received(payload, response.headers, request_id)
+        return Received(payload, headers, request_id)
 
     async def look(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
         """Return the JSON that the server gives at a path below its base URL, or at a whole URL;
@@ -160,18 +168,6 @@ class Transport:
         if client is not None:
             await client.close()
 
-    async def _exchange(self, path: str, body: Mapping[str, Any]) -> httpx2.Response:
-        endpoint = self._endpoint
-        try:
-            async with asyncio.timeout(endpoint.timeout):
-                return await self._ask(path, body)
-        except openai.APIStatusError as error:
-            self.reached = True
-            asked = replace(endpoint, model=str(body.get("model", "")))
-            raise refused(asked, self._key, error.response) from None
-        except _NO_ANSWER as error:
-            raise unanswered(endpoint, error, self.reached) from None
-
     async def _ask(self, path: str, body: Mapping[str, Any] | None) -> httpx2.Response:
         client = self._opened()
         if body is None:
@@ -188,25 +184,27 @@ class Transport:
             self._host = httpx2.URL(endpoint.url).host
             seconds, most = endpoint.timeout, self._concurrency + 1
             with opening(endpoint.shown_url, partial(LlmError, final=True)):
-                pool: dict[str, Any] = {"transport": Connections(most)}
-                if proxies():  # which need the client's own pool
-                    limits = httpx2.Limits(
+                client = DefaultAsyncHttpxClient(
+                    # The whole request has a time-out here, so its parts need none.
+                    timeout=httpx2.Timeout(None, connect=min(seconds, _CONNECT_SECONDS)),
+                    event_hooks={"request": [self._stay]},
+                    # A proxy needs the client's own pool.
+                    transport=None if proxies() else Connections(most),
+                    limits=httpx2.Limits(
                         max_connections=most,
                         max_keepalive_connections=most,
                         keepalive_expiry=_KEPT_SECONDS,
-                    )
-                    pool = {"limits": limits}
-                common: dict[str, Any] = {
-                    "max_retries": 0,  # `llm.send` retries, with a usage row for each attempt
-                    "default_headers": endpoint.header_values(),
-                    "http_client": DefaultAsyncHttpxClient(
-                        timeout=httpx2.Timeout(seconds, connect=min(seconds, _CONNECT_SECONDS)),
-                        event_hooks={"request": [self._stay]},
-                        **pool,
                     ),
-                }
-                kinds = AsyncOpenAI, AsyncAzureOpenAI
-                self._client = client_of(endpoint, self._key, *kinds, **common)
+                )
+                self._client = client_of(
+                    endpoint,
+                    self._key,
+                    AsyncOpenAI,
+                    AsyncAzureOpenAI,
+                    max_retries=0,  # `llm.send` retries, with a usage row for each attempt
+                    default_headers=endpoint.header_values(),
+                    http_client=client,
+                )
         return self._client
 
     async def _stay(self, request: httpx2.Request) -> None:
@@ -272,7 +270,7 @@ def unanswered(endpoint: Endpoint, error: Exception, reached: bool) -> SendError
         where = proxies(endpoint.url) or endpoint.shown_url
         message = f"no connection to {where} within {min(endpoint.timeout, _CONNECT_SECONDS):g} s"
         return SendError(message, "timeout", transient=True)
-    if isinstance(cause, _TIMEOUT):
+    if isinstance(cause, TimeoutError):
         message = f"{endpoint.shown_url} did not answer within {endpoint.timeout:g} s"
         return SendError(message, "timeout", transient=True)
     return broken(endpoint, cause, reached)

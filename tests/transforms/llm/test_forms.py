@@ -16,11 +16,12 @@ from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.errors import SendError, of_response
 from ufo.transforms.llm.forms import (
+    CALL,
     FORMS,
     JSON_SCHEMA,
     Capabilities,
     learned,
-    probe_call,
+    probed,
     used,
 )
 from ufo.transforms.llm.request import VERIFIER, Choice, Message, Request
@@ -87,23 +88,20 @@ def test_every_field_of_the_schema_that_a_probe_asks_for_has_a_type(llm_server: 
     assert [name for name, field in found.items() if not {"type", "$ref"} & field.keys()] == []
 
 
-def test_a_small_context_that_has_to_hold_the_reply_too_is_no_reason_to_give_up() -> None:
-    limits: list[int | None] = []
-
-    async def ask(request: Request, known: Capabilities, n: int) -> Any:
-        limits.append(request.max_tokens)
-        if (request.max_tokens or 0) > 256:
-            raise SendError("maximum context length is 512 tokens", "400", reason="truncated")
-        return [Choice(finish_reason="length")], known  # it was thinking
-
-    assert asyncio.run(probe_call(ask, Capabilities())) == Capabilities()
-    assert limits == [160, 1024]
-
-    async def talk(request: Request, known: Capabilities, n: int) -> Any:
-        text = "The word is ready. " * 50 if known.tools else '{"report": {"words": ['
+@pytest.mark.parametrize(
+    ("said", "form"),
+    [
+        pytest.param('{"report": {"words": [', FORMS[0], id="within the arguments"),
+        pytest.param("", FORMS[0], id="within thoughts"),
+        pytest.param("The word is ready. " * 50, JSON_SCHEMA, id="within talk"),
+    ],
+)
+def test_a_form_is_kept_where_a_reply_to_it_is_cut_off(said: str, form: str) -> None:
+    async def ask(request: Request, known: Capabilities) -> Any:
+        text = said if known.tools else '{"report": {"words": ['
         return [Choice(text, finish_reason="length")], known
 
-    assert asyncio.run(probe_call(talk, Capabilities())).form == JSON_SCHEMA
+    assert asyncio.run(probed(CALL, ask, Capabilities())).form == form
 
 
 ENDPOINT = Endpoint("gpt-x", "http://localhost:1/v1")
