@@ -17,6 +17,7 @@ has a line, or lines and counts agree, or ten minutes after it was first seen to
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import cache
 from math import inf
 from tempfile import TemporaryFile
 from typing import IO, Final
@@ -71,7 +72,8 @@ class Rounds:
         self._progress = progress
         self._log = log
         self._round = max((batch.round for batch in self._store.batches()), default=0)
-        self._said: set[str] = set()
+        self._said = 0  # the round whose beginning was said
+        self._say = cache(progress.say)  # each text once
         self._exchanges: dict[Endpoint, Exchange] = {}
 
     def close(self) -> None:
@@ -172,12 +174,6 @@ class Rounds:
         time.sleep(seconds)
         self._left -= seconds
 
-    def _say(self, text: str, about: str = "") -> None:
-        """Tell the user something once."""
-        if (about or text) not in self._said:
-            self._said.add(about or text)
-            self._progress.say(text)
-
     def _tell(self) -> None:
         """Show how far the round is."""
         batches = [one for one in self._store.batches() if one.round == self._round]
@@ -186,11 +182,12 @@ class Rounds:
         done = sum(max(one.done, 0) for one in batches)
         total = sum(one.requests for one in batches)
         most = self._most_rounds
-        name = f"round {self._round}"
         of = f" of at most {most}" if self._round <= most else " (asking again)"
         oldest = duration(time.time() - batches[0].submitted)
-        text = f"{name}{of}: {done:,} of {total:,} done, oldest {oldest}"
-        self._say(text, about=name)
+        text = f"round {self._round}{of}: {done:,} of {total:,} done, oldest {oldest}"
+        if self._said < self._round:
+            self._said = self._round
+            self._say(text)
         self._progress.note(text)
 
 
