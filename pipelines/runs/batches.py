@@ -15,8 +15,10 @@ has a line, or lines and counts agree, or ten minutes after it was first seen to
 """
 
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import cache
 from math import inf
 from tempfile import TemporaryFile
 from typing import IO, Final
@@ -56,7 +58,7 @@ Evaluate = Callable[[Sequence[Chunk]], Written]
 
 
 class Rounds:
-    """The rounds of a run: submits its new requests, and waits for their replies."""
+    """The rounds of a run: evaluates its chunks, submits new requests, and collects the replies."""
 
     def __init__(
         self, client: ClientSettings, settings: BatchSettings, most_rounds: int,
@@ -65,18 +67,28 @@ class Rounds:
         """`most_rounds` is the number of rounds of a run without repeated requests; `log` is the
         path of its usage log."""
         self._store = BatchStore(settings.path, settings.run)
-        self._client = client
+        self._settings = settings
+        self._cap = client.max_cost
+        self._prices = {model: price.of_batch for model, price in client.prices.items()}
+        self._path = log
+        self._log = usage_log.UsageLog(log)
+        self._spent = usage_log.UsageReader(log)
         self._left = inf if settings.wait is None else settings.wait  # seconds to wait
         self._most_rounds = most_rounds
         self._progress = progress
-        self._log = log
         self._round = max((batch.round for batch in self._store.batches()), default=0)
-        self._said: set[str] = set()
-        self._exchanges: dict[Endpoint, Exchange] = {}
+        self._said = 0  # the round whose beginning was said
+        self._say = cache(progress.say)  # each text once
+        self._apis: dict[Endpoint, OpenAiBatches] = {}
+        # Requests under way at a time, once the provider limits them.
+        self._most: defaultdict[Endpoint, float] = defaultdict(lambda: inf)
+        # Errors of the last requests, where none was answered.
+        self._errors: defaultdict[Endpoint, list[str]] = defaultdict(list)
 
     def close(self) -> None:
-        for exchange in self._exchanges.values():
-            exchange.close()
+        for api in self._apis.values():
+            api.close()
+        self._log.close()
         self._store.close()
 
     def forget(self) -> None:
@@ -114,7 +126,7 @@ class Rounds:
     def _pass_through(self, left: Sequence[Chunk], attempt: Attempt, evaluate: Evaluate) -> None:
         stuck = False
         while evaluate(left).waiting:
-            wait_for(end_run(self._log))  # requests sent at once then read again what was spent
+            wait_for(end_run(self._path))  # requests sent at once then read again what was spent
             asked = bool(self._store.new())
             many = self._round >= _MANY * (self._most_rounds + 1)
             if (asked and many) or (stuck and not asked):
@@ -142,10 +154,10 @@ class Rounds:
             while (new := self._store.new()) or self._store.under_way():
                 check_stop()
                 for endpoint in new:
-                    self._exchange(endpoint).submit(self._round)
+                    self._submit(endpoint)
                 under_way = self._store.under_way()
                 self._tell()
-                stored = [self._exchange(one.endpoint).advance(one) for one in under_way]
+                stored = [self._advance(batch) for batch in under_way]
                 if any(stored):
                     pause = _FIRST_PAUSE
                 else:
@@ -154,11 +166,10 @@ class Rounds:
         finally:
             self._progress.note("")
 
-    def _exchange(self, endpoint: Endpoint) -> "Exchange":
-        if endpoint not in self._exchanges:
-            common = self._store, self._client, self._log, self._say
-            self._exchanges[endpoint] = Exchange(endpoint, *common)
-        return self._exchanges[endpoint]
+    def _api(self, endpoint: Endpoint) -> OpenAiBatches:
+        if endpoint not in self._apis:
+            self._apis[endpoint] = OpenAiBatches(endpoint)
+        return self._apis[endpoint]
 
     def _pause(self, seconds: float, under_way: Sequence[Batch]) -> None:
         seconds = min(seconds, self._left)
@@ -172,12 +183,6 @@ class Rounds:
         time.sleep(seconds)
         self._left -= seconds
 
-    def _say(self, text: str, about: str = "") -> None:
-        """Tell the user something once."""
-        if (about or text) not in self._said:
-            self._said.add(about or text)
-            self._progress.say(text)
-
     def _tell(self) -> None:
         """Show how far the round is."""
         batches = [one for one in self._store.batches() if one.round == self._round]
@@ -186,62 +191,37 @@ class Rounds:
         done = sum(max(one.done, 0) for one in batches)
         total = sum(one.requests for one in batches)
         most = self._most_rounds
-        name = f"round {self._round}"
         of = f" of at most {most}" if self._round <= most else " (asking again)"
         oldest = duration(time.time() - batches[0].submitted)
-        text = f"{name}{of}: {done:,} of {total:,} done, oldest {oldest}"
-        self._say(text, about=name)
+        text = f"round {self._round}{of}: {done:,} of {total:,} done, oldest {oldest}"
+        if self._said < self._round:
+            self._said = self._round
+            self._say(text)
         self._progress.note(text)
-
-
-class Exchange:
-    """The batches of one endpoint."""
-
-    def __init__(
-        self, endpoint: Endpoint, store: BatchStore, client: ClientSettings,
-        log: str, say: Callable[[str], None],
-    ) -> None:  # fmt: skip
-        """`log` is the path of the run's usage log; `say` tells the user something."""
-        assert client.batch is not None
-        self._endpoint = endpoint
-        self._store = store
-        self._settings = client.batch
-        self._cap = client.max_cost
-        self._prices = {model: price.of_batch for model, price in client.prices.items()}
-        self._log = usage_log.UsageLog(log)
-        self._spent = usage_log.UsageReader(log)
-        self._say = say
-        self._api = OpenAiBatches(endpoint)
-        self._most = inf  # requests under way at a time, once the provider limits them
-        self._errors: list[str] = []  # of the last requests, where none was answered
-
-    def close(self) -> None:
-        self._api.close()
-        self._log.close()
 
     # --- submitting ---
 
-    def submit(self, round_: int) -> None:
+    def _submit(self, endpoint: Endpoint) -> None:
         """Submit the new requests, as far as limits allow; the rest is submitted after a pause."""
         with TemporaryFile(prefix="ufo-batch-") as lines:
             accepted = True
-            while accepted and (usd := self._write(lines)):
-                accepted = self._sent(self._store.plan(self._endpoint, round_, usd), lines)
+            while accepted and (usd := self._write(endpoint, lines)):
+                accepted = self._sent(self._store.plan(endpoint, self._round, usd), lines)
 
-    def _write(self, lines: IO[bytes]) -> dict[str, float]:
+    def _write(self, endpoint: Endpoint, lines: IO[bytes]) -> dict[str, float]:
         """Write the lines of a batch; return the highest possible cost of each request by its key,
         nothing where no more may be under way. Raise CostCapped where no more will ever be."""
         lines.seek(0)
         lines.truncate()
         batches = self._store.under_way()
-        active = sum(one.requests for one in batches if one.endpoint == self._endpoint)
-        room = int(min(self._settings.requests, max(0, self._most - active)))
+        active = sum(one.requests for one in batches if one.endpoint == endpoint)
+        room = int(min(self._settings.requests, max(0, self._most[endpoint] - active)))
         spent = self._spent.totals().get(usage_log.COST, 0.0)
         left = inf if self._cap is None else self._cap - spent - self._store.reserved()
-        price = self._prices.get(self._endpoint.model)
+        price = self._prices.get(endpoint.model)
         usd: dict[str, float] = {}
-        for key, body in self._store.bodies(self._endpoint, room):
-            line = self._api.line_of(key, body)
+        for key, body in self._store.bodies(endpoint, room):
+            line = self._api(endpoint).line_of(key, body)
             cost = upper_bound(price, body) if price else 0.0
             if cost > left and not usd and not batches:
                 raise capped(self._cap, spent, cost)
@@ -255,11 +235,11 @@ class Exchange:
 
     def _sent(self, batch: Batch, lines: IO[bytes]) -> bool:
         """Submit a planned batch, and return whether it is known to be accepted."""
-        file = None
+        api, file = self._api(batch.endpoint), None
         try:
-            file = self._api.upload(lines, batch.name)
+            file = api.upload(lines, batch.name)
             batch = self._store.note(batch, id=file, done=ASKING, submitted=time.time())
-            self._store.note(batch, id=self._api.create(file, batch.name), done=0)
+            self._store.note(batch, id=api.create(file, batch.name), done=0)
             return True
         except SendError as error:
             refused = error.status.startswith("4") and error.status not in ("408", "409", "499")
@@ -276,9 +256,9 @@ class Exchange:
         each batch that ends.
         """
         self._store.take_back(batch)
-        self._api.discard([file])
+        self._api(batch.endpoint).discard([file])
         if says("enqueued", message):
-            self._most = max(1, batch.requests // 2)
+            self._most[batch.endpoint] = max(1, batch.requests // 2)
         elif not passes:
             raise RunError(
                 f"{message}. Batches were asked for (--batch); where the endpoint has none, leave "
@@ -288,19 +268,19 @@ class Exchange:
 
     # --- collecting ---
 
-    def advance(self, batch: Batch) -> bool:
+    def _advance(self, batch: Batch) -> bool:
         """Take a batch under way a step further; return whether its replies are now all stored.
         Raise RunError where no further request, or no further look, would help."""
+        api, name = self._api(batch.endpoint), batch.id
         try:
-            name = batch.id
             if batch.done == ASKING:
-                name = self._api.find(batch.name, str(batch.id))
+                name = api.find(batch.name, str(batch.id))
                 if name is None and time.time() - batch.submitted < _LISTED_SECONDS:
                     return False
             if name is None:  # it was not accepted
                 self._store.take_back(batch)
                 return False
-            state = self._api.state(name)
+            state = api.state(name)
             said = f"{state.code}: {state.message}"
             if state.phase == FAILED and says("enqueued", said):
                 self._refused(batch, state.source, said, passes=True)
@@ -331,19 +311,20 @@ class Exchange:
     def _collected(self, batch: Batch, state: BatchState) -> bool:
         """Store the replies of a batch that has ended, and return whether they are all there: those
         of the model at once, errors only when no reply can come in their place."""
+        api, endpoint = self._api(batch.endpoint), batch.endpoint
         waiting = self._store.sent(batch)
         errors: dict[str, Reply] = {}
         keys: set[str] = set()
         damaged = 0
         for file in state.files:
             with self._store.together():
-                for line in self._api.replies(file):
+                for line in api.replies(file):
                     if line is None:
                         damaged += 1
                         continue
                     key, reply = line
                     keys.add(key)
-                    if error_of(self._endpoint, reply):
+                    if error_of(endpoint, reply):
                         errors[key] = reply
                     elif key in waiting:
                         _, row = waiting.pop(key)
@@ -361,7 +342,7 @@ class Exchange:
         replies = {
             key: errors.get(key) or Reply(state.code, said, f"{batch.id}/{key}") for key in waiting
         }
-        met = {key: error_of(self._endpoint, reply) for key, reply in replies.items()}
+        met = {key: error_of(endpoint, reply) for key, reply in replies.items()}
         ends = self._ends_run(batch, [error for error in met.values() if error])
         with self._store.together():
             for key, (tries, row) in waiting.items():
@@ -371,8 +352,8 @@ class Exchange:
                 again = ends or (transient and tries < self._settings.repairs)
                 self._store.put(key, None if again else reply, self._counted(row, reply, error))
             self._store.note(batch, done=batch.requests, ended=STORED)
-        self._api.discard([state.source, *state.files])
-        self._most *= 2
+        api.discard([state.source, *state.files])
+        self._most[endpoint] *= 2
         logs.event("batch ended", batch=batch.id, state=state.word, requests=batch.requests)
         if ends:
             raise RunError(ends)
@@ -386,12 +367,13 @@ class Exchange:
             if error.final:
                 return error.message
         if len(errors) < batch.requests:  # some were answered
-            self._errors = []
+            self._errors.pop(batch.endpoint, None)
             return ""
-        self._errors += [error.sameness or error.message for error in errors]
+        met = self._errors[batch.endpoint]
+        met += [error.sameness or error.message for error in errors]
         passes = errors[0].transient or errors[0].unexplained
         needed = max(_SAME, len(errors) + 1 if passes else 0)
-        last = self._errors[-needed:]
+        last = met[-needed:]
         if len(last) < needed or len(set(last)) > 1:
             return ""
         return f"{errors[0].message}. All requests got this; the same command asks again"

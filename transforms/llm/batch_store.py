@@ -111,9 +111,13 @@ class BatchStore:
     @contextmanager
     def together(self) -> Iterator[None]:
         """Group all writes in this context into one transaction. Others wait from the first one."""
-        with self._explained(), self._db:
-            self._db.execute("BEGIN")
+        self._all("BEGIN")
+        try:
             yield
+        except BaseException:
+            self._db.rollback()
+            raise
+        self._all("COMMIT")
 
     # --- what steps ask for ---
 
@@ -194,11 +198,13 @@ class BatchStore:
         """Note a batch of the requests with these keys, before it is submitted. `usd` has the most
         that each may cost in US dollars."""
         batch = Batch(uuid4().hex, endpoint, round_, len(usd), time.time())
-        sent = "UPDATE requests SET state = 'sent', batch = ?, usd = ? WHERE run = ? AND key = ?"
+        sent = "state = 'sent', batch = :name, usd = :usd"
+        query = f"UPDATE requests SET {sent} WHERE run = :run AND key = :key"  # noqa: S608
         self._all("PRAGMA synchronous = FULL")  # what is paid for outlives a power cut
         with self.together():
             self.note(batch)
-            self._db.executemany(sent, ((batch.name, usd[key], self._run, key) for key in usd))
+            for key, cost in usd.items():
+                self._all(query, name=batch.name, key=key, usd=cost)
         return batch
 
     def note(self, batch: Batch, **known: Any) -> Batch:

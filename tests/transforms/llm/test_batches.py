@@ -266,6 +266,20 @@ def test_others_ask_for_what_was_claimed_without_success_once_all_is_settled(
     assert store.claim("owner", ["k"]) == ([["k"]], False)
 
 
+def test_what_is_written_together_is_written_as_a_whole(stores: list[BatchStore]) -> None:
+    store, _ = stores
+    batch = sent(store, "r-1-a-0")
+
+    def fail() -> None:
+        with store.together():
+            store.put("r-1-a-0", ANSWER, ROW)
+            raise ValueError("not of the file")
+
+    with pytest.raises(ValueError, match="not of the file"):
+        fail()
+    assert store.sent(batch) == {"r-1-a-0": (0, ROW)}
+
+
 def test_requests_of_a_batch_that_was_not_taken_are_new_again(stores: list[BatchStore]) -> None:
     store, _ = stores
     batch, other = sent(store, "r-1-a-0"), sent(store, "r-2-a-0")
