@@ -232,6 +232,10 @@ class _PackedCall:
     passages: set[int] = field(default_factory=set)
     tokens: int = 0
 
+    def in_common(self, fact: int, passages: Sequence[int]) -> tuple[int, bool]:
+        """Return how many of the passages it has, and whether it has the fact."""
+        return len(self.passages.intersection(passages)), fact in self.facts
+
 
 def pack(
     pairs: Sequence[Pair],
@@ -265,17 +269,13 @@ def pack(
         )
 
     for fact, passages in by_fact(sorted({*pairs})).items():
-        pieces: list[list[int]] = []
-        for passage in passages:
-            if pieces and fits(_PackedCall(), fact, [*pieces[-1], passage]):
-                pieces[-1].append(passage)
-            else:
-                pieces.append([passage])
-        for piece in pieces:
+        whole = fits(_PackedCall(), fact, passages)
+        for piece in [passages] if whole else [[one] for one in passages]:
             fitting = [call for call in calls if fits(call, fact, piece)]
             if not fitting:
                 calls.append(_PackedCall())
-            best = max(fitting or calls[-1:], key=lambda call: len(call.passages & {*piece}))
+                fitting = calls[-1:]
+            best = max(fitting, key=lambda call: call.in_common(fact, piece))
             best.tokens = added(best, fact, piece)
             best.passages.update(piece)
             best.facts.setdefault(fact, []).extend(piece)
