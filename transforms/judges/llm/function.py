@@ -126,10 +126,10 @@ class _Calls:
         # Weak models copy an example, so a repair has none.
         return Question(self.system(), user, self.function(facts, example=not wrong), expects)
 
-    def parse(self, choice: Choice, items: Sequence[Pair], call: bool) -> Parsed[Pair, Finding]:
+    def parse(self, choice: Choice, items: Sequence[Pair]) -> Parsed[Pair, Finding]:
         """Return the findings of a reply; findings that lack a requested rationale are poor."""
         facts = self.facts(items)
-        given = arguments_of(choice, facts.arguments) if call else in_tags(choice, facts)
+        given = arguments_of(choice, facts.arguments) or in_tags(choice, facts)
         units, passages = [*by_fact(items)], _passages(items)
         findings = {
             (units[fact - 1], passages[passage - 1]): finding
@@ -331,7 +331,7 @@ class _Objects:
         system = prompts.render("faaf_xml", parameters=told, description=about)
         return Question(system, user, None, expects)
 
-    def parse(self, choice: Choice, items: Sequence[Pair], call: bool) -> Parsed[Pair, Finding]:
+    def parse(self, choice: Choice, items: Sequence[Pair]) -> Parsed[Pair, Finding]:
         """Return the findings of a reply, none where a value is not allowed."""
         names = [f"fact_{number}" for number in range(1, len(items) + 1)]
         quotes = [name + _EVIDENCE for name in names] if self.settings.citation else []
