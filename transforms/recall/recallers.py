@@ -86,10 +86,10 @@ class FactJudge(LlmJudge):
             function = Function("generate_facts", prompts["function_facts"], schema, _EXAMPLE)
             return Question(prompts["generate_facts_system"], user, function, expects)
 
-        def parse(choice: Choice, items: Sequence[int], call: bool) -> Parsed[int, list[str]]:
+        def parse(choice: Choice, items: Sequence[int]) -> Parsed[int, list[str]]:
             facts = opened(arguments_of(choice, ("facts",)).get("facts"))
             wrong = "it had no JSON object with a list of facts"
-            cut_off = reason_of(choice, asked_json=call) == records.TRUNCATED
+            cut_off = reason_of(choice, asked_json=not published) == records.TRUNCATED
             if published:
                 text = "" if choice.refusal or choice.ending == request.WITHHELD else choice.text
                 facts = _DASHED.findall(text)[: -1 if cut_off else None] or None

@@ -153,15 +153,14 @@ class Form(Generic[Item, Value]):
     """A way to ask for items, and to read their values from a reply.
 
     `question` takes the items and what was wrong with an earlier reply, "" for none. `parse` takes
-    a reply, the items, and whether a function was requested; it never raises. `pack` returns the
-    items of each call. `lacks` takes the items without a value, none where some are poor, and
-    returns a text for `failures`, "" for no failure. After a reply without any usable value, at
-    most `few` items are requested at once, None for as many as before: a weak model does better
-    with fewer.
+    a reply and the items; it never raises. `pack` returns the items of each call. `lacks` takes the
+    items without a value, none where some are poor, and returns a text for `failures`, "" for no
+    failure. After a reply without any usable value, at most `few` items are requested at once, None
+    for as many as before: a weak model does better with fewer.
     """
 
     question: Callable[[Sequence[Item], str], Question]
-    parse: Callable[[Choice, Sequence[Item], bool], Parsed[Item, Value]]
+    parse: Callable[[Choice, Sequence[Item]], Parsed[Item, Value]]
     pack: Callable[[Sequence[Item]], list[list[Item]]] = lambda items: [[*items]]
     lacks: Callable[[Sequence[Item]], str] = lambda lost: (
         quantity(len(lost), "judgement") if lost else ""
@@ -312,11 +311,10 @@ async def _asked(
     that missing items will be requested again: an incomplete reply may then be cached.
     """
     question = form.question(items, wrong)
-    call = question.function is not None
 
     @cache
     def parse(choice: Choice) -> "Parsed[Item, Value]":  # a text: not evaluated for each call
-        return form.parse(choice, items, call)
+        return form.parse(choice, items)
 
     def keep(choice: Choice) -> bool:
         missing = len(parse(choice).lacking(items))

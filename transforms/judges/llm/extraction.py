@@ -150,9 +150,7 @@ def _size(part: Excerpt, items: Iterable[int]) -> int:
     return sum(count(part.sentences[at]) + TAGS for at in items)
 
 
-def _parsed(
-    part: Excerpt, choice: Choice, items: Sequence[int], call: bool
-) -> Parsed[int, list[Draft]]:
+def _parsed(part: Excerpt, choice: Choice, items: Sequence[int]) -> Parsed[int, list[Draft]]:
     """Return the claims in a reply, by the index of their sentence; [] where it has none.
 
     A sentence has no value in three cases:
@@ -229,7 +227,7 @@ async def write_queries(claims: Sequence[str], asker: Asker, settings: LlmSettin
         expects = _QUERY_TOKENS * len(items)
         return Question(prompts["write_queries_system"], user, function, expects)
 
-    def parse(choice: Choice, items: Sequence[int], call: bool) -> Parsed[int, str]:
+    def parse(choice: Choice, items: Sequence[int]) -> Parsed[int, str]:
         queries: dict[int, str] = {}
         told = opened(arguments_of(choice, ("queries",)).get("queries"))
         in_order = isinstance(told, list) and len(told) == len(items)

@@ -126,10 +126,10 @@ class _Calls:
         # Weak models copy an example, so a repair has none.
         return Question(self.system(), user, self.function(facts, example=not wrong), expects)
 
-    def parse(self, choice: Choice, items: Sequence[Pair], call: bool) -> Parsed[Pair, Finding]:
+    def parse(self, choice: Choice, items: Sequence[Pair]) -> Parsed[Pair, Finding]:
         """Return the findings of a reply; findings that lack a requested rationale are poor."""
         facts = self.facts(items)
-        given = arguments_of(choice, facts.arguments) if call else in_tags(choice, facts)
+        given = arguments_of(choice, facts.arguments) or in_tags(choice, facts)
         units, passages = [*by_fact(items)], _passages(items)
         findings = {
             (units[fact - 1], passages[passage - 1]): finding
@@ -232,6 +232,10 @@ class _PackedCall:
     passages: set[int] = field(default_factory=set)
     tokens: int = 0
 
+    def in_common(self, fact: int, passages: Sequence[int]) -> tuple[int, bool]:
+        """Return how many of the passages it has, and whether it has the fact."""
+        return len(self.passages.intersection(passages)), fact in self.facts
+
 
 def pack(
     pairs: Sequence[Pair],
@@ -265,17 +269,13 @@ def pack(
         )
 
     for fact, passages in by_fact(sorted({*pairs})).items():
-        pieces: list[list[int]] = []
-        for passage in passages:
-            if pieces and fits(_PackedCall(), fact, [*pieces[-1], passage]):
-                pieces[-1].append(passage)
-            else:
-                pieces.append([passage])
-        for piece in pieces:
+        whole = fits(_PackedCall(), fact, passages)
+        for piece in [passages] if whole else [[one] for one in passages]:
             fitting = [call for call in calls if fits(call, fact, piece)]
             if not fitting:
                 calls.append(_PackedCall())
-            best = max(fitting or calls[-1:], key=lambda call: len(call.passages & {*piece}))
+                fitting = calls[-1:]
+            best = max(fitting, key=lambda call: call.in_common(fact, piece))
             best.tokens = added(best, fact, piece)
             best.passages.update(piece)
             best.facts.setdefault(fact, []).extend(piece)
@@ -331,7 +331,7 @@ class _Objects:
         system = prompts.render("faaf_xml", parameters=told, description=about)
         return Question(system, user, None, expects)
 
-    def parse(self, choice: Choice, items: Sequence[Pair], call: bool) -> Parsed[Pair, Finding]:
+    def parse(self, choice: Choice, items: Sequence[Pair]) -> Parsed[Pair, Finding]:
         """Return the findings of a reply, none where a value is not allowed."""
         names = [f"fact_{number}" for number in range(1, len(items) + 1)]
         quotes = [name + _EVIDENCE for name in names] if self.settings.citation else []

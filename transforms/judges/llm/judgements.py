@@ -45,23 +45,17 @@ Pair = tuple[int, int]
 class Case:
     """The open units of one response, and the passages of one source to verify them against.
 
-    `passages` have distinct titles and texts. `wanted` maps the index of each unit to the indexes
-    of its passages.
+    `passages` have distinct titles and texts. `pairs` are to be judged, in order.
     """
 
     open_units: records.OpenUnits
     passages: Sequence[records.Passage]
-    wanted: Mapping[int, Sequence[int]]
+    pairs: Sequence[Pair]
 
     @property
     def units(self) -> Sequence[records.FactUnit]:
         """The open units."""
         return self.open_units.units
-
-    @property
-    def pairs(self) -> list[Pair]:
-        """The pairs to be judged, in order."""
-        return [(unit, passage) for unit, found in self.wanted.items() for passage in found]
 
     @cached_property
     def text(self) -> Text:
@@ -192,8 +186,7 @@ class JudgementCache:
 
         async def ask_for(pairs: Sequence[Pair]) -> dict[Pair, Finding]:
             sent = len(asker.usage)
-            wanted = by_fact(sorted(pairs))
-            findings = await formulation.judge(replace(case, wanted=wanted), asker)
+            findings = await formulation.judge(replace(case, pairs=sorted(pairs)), asker)
             judged = _with_tokens(findings, asker.usage[sent:])
             if self._memory.writes:
                 usable = {pair: one for pair, one in judged.items() if self._usable(one)}
@@ -220,14 +213,19 @@ def keys_of(
     case: Case, formulation: Formulation, how: Keys, separate: Sequence[str | None] = ()
 ) -> dict[Pair, str]:
     """Return the key of each pair: of all that is sent for it, and of `how` it is asked."""
-    keys = {}
-    for at, numbers in case.wanted.items():
+
+    @cache
+    def of_unit(at: int) -> list[str]:
         unit = case.units[at]
-        sent = [unit.claim, unit.query, formulation.context(case, at)]
-        for number in numbers:
-            passage = case.passages[number]
-            keys[at, number] = how.of(*sent, passage.title or "", passage.text, *separate)
-    return keys
+        return [unit.claim, unit.query, formulation.context(case, at)]
+
+    def of_passage(at: int) -> list[str]:
+        return [case.passages[at].title or "", case.passages[at].text]
+
+    return {
+        (unit, passage): how.of(*of_unit(unit), *of_passage(passage), *separate)
+        for unit, passage in case.pairs
+    }
 
 
 def _with_tokens(findings: Mapping[Pair, Finding], sent: Sequence[Usage]) -> dict[Pair, Finding]:

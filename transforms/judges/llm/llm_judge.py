@@ -100,7 +100,7 @@ class LlmJudge(Judge):
 
     async def findings(self, case: Case, asker: Asker) -> Mapping[Pair, Finding]:
         """Return a finding for every pair of the case."""
-        if not case.wanted:
+        if not case.pairs:
             return {}
         if self._cache is None:
             return await self._formulation.judge(case, asker)
@@ -134,16 +134,15 @@ def formulation(settings: LlmSettings, prompts: Prompts) -> Formulation:
 
 def case_of(open_units: OpenUnits, found: Sequence[Found]) -> Case:
     """Return the case of these units and their passages; passages of equal text are merged."""
+    distinct: dict[tuple[str, str], Passage] = {}
     numbers: dict[tuple[str, str], int] = {}
-    distinct: list[Passage] = []
-    wanted: dict[int, list[int]] = {}
+    pairs: dict[Pair, None] = {}
     for at, answer in enumerate(found):
         for hit in answer.passages:
-            number = numbers.setdefault(_content(hit.passage), len(distinct))
-            distinct += [hit.passage] if number == len(distinct) else []
-            if number not in wanted.setdefault(at, []):
-                wanted[at].append(number)
-    return Case(open_units, distinct, wanted)
+            content = _content(hit.passage)
+            distinct.setdefault(content, hit.passage)
+            pairs[at, numbers.setdefault(content, len(numbers))] = None
+    return Case(open_units, [*distinct.values()], [*pairs])
 
 
 def _content(passage: Passage) -> tuple[str, str]:

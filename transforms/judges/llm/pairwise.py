@@ -261,10 +261,11 @@ async def _asked(
     def asked(items: Sequence[Pair], wrong: str) -> Question:
         return replace(question, function=again if wrong else None)
 
-    def parse(choice: Choice, items: Sequence[Pair], call: bool) -> Parsed[Pair, Finding]:
-        found, wrong = way.says(storable(_as_text(choice) if call else choice.text))
-        whole = choice.ending == WHOLE or (call and choice.ending != WITHHELD and is_whole(choice))
-        if found is None or choice.refusal or not whole:
+    def parse(choice: Choice, items: Sequence[Pair]) -> Parsed[Pair, Finding]:
+        told = _as_text(choice) if way.again else ""
+        found, wrong = way.says(storable(told or choice.text))
+        whole = choice.ending == WHOLE or (bool(told) and is_whole(choice))
+        if found is None or choice.refusal or choice.ending == WITHHELD or not whole:
             return Parsed({}, wrong)
         if way.logprobs and choice.logprob_mean is not None and len(choice.text.split()) == 1:
             chance = exp(choice.logprob_mean)
@@ -276,11 +277,11 @@ async def _asked(
 
 
 def _as_text(choice: Choice) -> str:
-    """Return a call of the repair function as an equivalent text; for any other reply its text."""
+    """Return a call of the repair function as an equivalent text, "" for any other reply."""
     given = arguments_of(choice, (VERDICT, RATIONALE))
     verdict, rationale = given.get(VERDICT), given.get(RATIONALE)
     if not isinstance(verdict, str | bool):
-        return choice.text
+        return ""
     if isinstance(rationale, str):
         return f"Rationale: {' '.join(rationale.split())}\nVerdict: {verdict}"
     return str(verdict)

@@ -137,7 +137,7 @@ class Limited(FakeClient):
 def of_letters(system: str = "", **form: Any) -> Form[str, str]:
     """A form for letters: each that a reply has is found there, before `?` as a poor one."""
 
-    def parse(choice: Choice, items: Sequence[str], call: bool) -> Parsed[str, str]:
+    def parse(choice: Choice, items: Sequence[str]) -> Parsed[str, str]:
         found = {item: choice.text for item in items if item in choice.text}
         return Parsed(found, "it lacked some", [one for one in found if f"{one}?" in choice.text])
 

@@ -132,14 +132,23 @@ def test_a_call_has_as_many_facts_and_passages_as_allowed(
 def test_words_without_a_verdict_are_asked_for_in_a_function(
     formulation: str, options: str
 ) -> None:
-    said = iter(["It is.", *[{"rationale": "So.", "verdict": "False"}] * 2])
-    asked = ask(lambda r: next(said), formulation=formulation, verdict_labels=options)
+    called = {"rationale": "So.", "verdict": "False"}
+    asked = ask(
+        lambda request: called if request.function else "It is.",
+        formulation=formulation,
+        verdict_labels=options,
+    )
     function = asked.client.requests[-1].function
     assert function is not None
     fields = function.parameters["properties"]
     words = ["True", "False", "Unclear"][: len(options)]
     assert list(fields["verdict"]["enum"]) == words
     assert ("rationale" in fields) is (formulation == "rationale")
+
+
+def test_a_verdict_in_json_in_place_of_words_is_read() -> None:
+    asked = ask(['{"verdict": "False"}'], formulation="prompt")
+    assert [row.outcome for row in asked.result.evidence] == ["refuted"]
 
 
 # --- what is asked again, and what stays an error ---
