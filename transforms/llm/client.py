@@ -146,7 +146,7 @@ class Session:
         while True:
             known = self.known
             body = chat.body(request, self._endpoint.model, known, n, thoughts)
-            prompt = prompt_tokens(body) if self._context.size and not probing else 0
+            prompt = prompt_tokens(body) if self._context.size else 0
             if self._context.hopeless(prompt):
                 raise self._too_long(prompt)
             limit = body.get(known.limit_field or "", 0)
@@ -162,7 +162,7 @@ class Session:
                 if error.overflow is not None:
                     tokens = prompt or prompt_tokens(body)
                     less = self._context.refused(tokens, limit, request.expects, error.overflow)
-                    if probing or not less:
+                    if not less:
                         raise
                     continue
                 change = learned(known, request, n, error, limit)
@@ -180,7 +180,7 @@ class Session:
             self._check_count(body, prompt, answer.tokens[0])
             if answer.thinks and not self.known.thinks:
                 self.known = replace(self.known, thinks=True)
-            if n > 1 == len(answer.choices):
+            if n > 1 and len(answer.choices) == 1:
                 self.known = replace(self.known, n=False)
             if probing or only_thoughts is not None or not answer.only_thoughts:
                 return answer.choices
@@ -247,7 +247,8 @@ class Session:
 
     async def _known_models(self) -> str:
         """Return a hint about the models that the endpoint has."""
-        model, listed = self._endpoint.model, await self._transport.look("/models")
+        model = self._endpoint.model
+        listed: Any = await self._transport.look("/models")
         try:
             names = sorted(str(one["id"]) for one in listed["data"])
         except (KeyError, TypeError):
@@ -263,8 +264,7 @@ class Session:
 class Shared:
     """The limiters, budgets, batches and the `Stop` that all clients of a run share.
 
-    Outside a run there is no `stop`, and each endpoint has its own: a silent endpoint says nothing
-    about the others. `batches` is None where requests are sent at once.
+    Outside a run there is no `stop`. `batches` is None where requests are sent at once.
     """
 
     def __init__(self, stop: Stop | None = None, batch: BatchSettings | None = None) -> None:
@@ -339,8 +339,8 @@ class OpenAiClient:
     async def probe(self, role: str, *shapes: str) -> tuple[Capabilities, list[Usage]]:
         """Return the capabilities of a role's endpoint, and usage rows of the probes sent.
 
-        `shapes` are keys of `forms.PROBES`, by default all. Without a call of this, the
-        first request of each shape probes the endpoint.
+        `shapes` are keys of `forms.PROBES`, by default all. Without a call of this, the first
+        request of each shape probes the endpoint.
 
         Raises:
             LlmError: the endpoint cannot be used; final, and with the remedy.
@@ -406,7 +406,7 @@ class OpenAiClient:
             from ufo.transforms.llm.transport import Transport  # `openai` is slow to import
 
             reached = endpoint.url in self._settings.reached
-            self._transports[key] = Transport(endpoint, self._settings.concurrency, reached)
+            self._transports[key] = Transport(endpoint, reached)
         return self._transports[key]
 
     def _limiter(self, endpoint: Endpoint) -> Limiter:

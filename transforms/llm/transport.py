@@ -39,15 +39,14 @@ _CONNECT_TIMEOUT: Final = (httpx2.ConnectTimeout, httpcore2.ConnectTimeout)
 
 
 class Connections(httpx2.AsyncBaseTransport):
-    """A pool of at most `most` connections; the cost of a request does not grow with their number.
+    """A pool of as many connections as there are concurrent requests, which the `Limiter` bounds.
 
     A pool of `httpcore2` checks the socket of every connection whenever a request begins or ends:
     at 512 connections a request takes five times as long (`benchmarks/speed/concurrency.py`). Here
     only the one used last is checked, which is reused first.
     """
 
-    def __init__(self, most: int) -> None:
-        self._free = asyncio.Semaphore(most)
+    def __init__(self) -> None:
         self._trusted = httpx2.create_ssl_context()
         self._idle: list[httpcore2.AsyncHTTPConnection] = []
 
@@ -65,14 +64,13 @@ class Connections(httpx2.AsyncBaseTransport):
             content=request.stream,
             extensions=request.extensions,
         )
-        async with self._free:
-            connection = await self._connection(target.origin)
-            response = await connection.handle_async_request(sent)
-            try:
-                body = await response.aread()
-            finally:
-                await response.aclose()
-            self._idle.append(connection)
+        connection = await self._connection(target.origin)
+        response = await connection.handle_async_request(sent)
+        try:
+            body = await response.aread()
+        finally:
+            await response.aclose()
+        self._idle.append(connection)
         return httpx2.Response(
             response.status,
             headers=response.headers,
@@ -96,16 +94,15 @@ class Connections(httpx2.AsyncBaseTransport):
 
 
 class Transport:
-    """The connections to one endpoint, for up to `concurrency` concurrent requests.
+    """The connections to one endpoint.
 
     The `openai` client is bound to its event loop and cannot be pickled, so it is created at the
     first request. `reached` says that the endpoint has answered this run before: a failure to
     connect is then transient, else final.
     """
 
-    def __init__(self, endpoint: Endpoint, concurrency: int, reached: bool = False) -> None:
+    def __init__(self, endpoint: Endpoint, reached: bool = False) -> None:
         self._endpoint = endpoint
-        self._concurrency = concurrency
         self._client: AsyncOpenAI | None = None
         self._added = endpoint.added
         self._key = self._host = ""
@@ -182,19 +179,13 @@ class Transport:
             endpoint = self._endpoint
             self._key = endpoint.key()
             self._host = httpx2.URL(endpoint.url).host
-            seconds, most = endpoint.timeout, self._concurrency + 1
             with opening(endpoint.shown_url, partial(LlmError, final=True)):
                 client = DefaultAsyncHttpxClient(
                     # The whole request has a time-out here, so its parts need none.
-                    timeout=httpx2.Timeout(None, connect=min(seconds, _CONNECT_SECONDS)),
+                    timeout=httpx2.Timeout(None, connect=min(endpoint.timeout, _CONNECT_SECONDS)),
                     event_hooks={"request": [self._stay]},
                     # A proxy needs the client's own pool.
-                    transport=None if proxies() else Connections(most),
-                    limits=httpx2.Limits(
-                        max_connections=most,
-                        max_keepalive_connections=most,
-                        keepalive_expiry=_KEPT_SECONDS,
-                    ),
+                    transport=None if proxies() else Connections(),
                 )
                 self._client = client_of(
                     endpoint,

@@ -181,7 +181,7 @@ def server() -> Iterator[LlmServer]:
 
 def send(endpoint: Endpoint) -> Any:
     async def sent() -> Any:
-        transport = Transport(endpoint, 1)
+        transport = Transport(endpoint)
         try:
             messages = [{"role": "user", "content": "Who?"}]
             return (await transport.send({"model": endpoint.model, "messages": messages})).value
@@ -216,7 +216,7 @@ def test_azure_is_asked_for_the_models_deployment_with_its_own_header(
 
 def looked(url: str, path: str = "/models", body: Any = None) -> Any:
     async def look() -> Any:
-        transport = Transport(Endpoint("m", url), 1)
+        transport = Transport(Endpoint("m", url))
         try:
             return await transport.look(path, body)
         finally:
@@ -368,7 +368,7 @@ def failed(url: str, reached: bool = False) -> SendError | LlmError:
     """The error of a request to an endpoint."""
 
     async def sent() -> None:
-        transport = Transport(Endpoint("m", url, timeout=5.0), 1, reached)
+        transport = Transport(Endpoint("m", url, timeout=5.0), reached)
         try:
             await transport.send({"model": "m", "messages": []})
         finally:
