@@ -12,7 +12,7 @@ number in the key. A choice that is not `usable` is not cached, so a later run r
 import asyncio
 import json
 from asyncio import shield
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
 from hashlib import sha256
@@ -33,6 +33,9 @@ _VERSION: Final = 1  # of the format of keys and values
 
 K = TypeVar("K")
 V = TypeVar("V")
+
+Answer = tuple[Choice, str, Tokens]
+"""A choice, the id of its request, and its share of that request's tokens."""
 
 
 class Memory:
@@ -183,8 +186,6 @@ class CachingClient:
             LlmError: from `inner`.
         """
         keys = request_keys(request, self._settings)
-        model = self._settings.endpoint(request.role, request.model).model
-        row = usage_row(request.step, request.source, model, request.response_id)
         there: set[str] = set()
         usage: list[Usage] = []
         failed: list[LlmError] = []
@@ -196,7 +197,7 @@ class CachingClient:
                 return {}  # a run in batches reads its own replies in every pass, with their cost
             read = {number: _from_json(values.get(keys[number])) for number in numbers}
             cached = {number: one for number, one in read.items() if one and one[0].whole}
-            usage.extend(reused(row, (one[1:] for one in cached.values()), cached=True))
+            usage.extend(self._reused(request, cached.values(), cached=True))
             return cached
 
         async def ask(numbers: Sequence[int]) -> dict[int, Answer]:
@@ -218,7 +219,7 @@ class CachingClient:
             return new
 
         own, shared = await self._memory.ask_once(dict(enumerate(keys)), ask, look_up)
-        usage += reused(row, (one[1:] for one in shared.values()), cached=False)
+        usage += self._reused(request, shared.values(), cached=False)
         answers = [answer for _, answer in sorted((own | shared).items())]
         choices = [choice for choice, *_ in answers]
         first = answers[0][1] if answers else ""
@@ -227,6 +228,13 @@ class CachingClient:
             raise error from failed[0]
         return Completion(choices, first, usage)
 
+    def _reused(self, request: Request, answers: Collection[Answer], cached: bool) -> list[Usage]:
+        if not answers:
+            return []
+        model = self._settings.endpoint(request.role, request.model).model
+        row = usage_row(request.step, request.source, model, request.response_id)
+        return reused(row, (one[1:] for one in answers), cached)
+
     def room(self, request: Request) -> int | None:
         """Return the inner client's estimate."""
         return self._inner.room(request)
@@ -234,10 +242,6 @@ class CachingClient:
     def cap(self, request: Request) -> int | None:
         """Return the inner client's limit of a reply."""
         return self._inner.cap(request)
-
-
-Answer = tuple[Choice, str, Tokens]
-"""A choice, the id of its request, and its share of that request's tokens."""
 
 
 def request_keys(request: Request, settings: ClientSettings) -> list[str]:
