@@ -19,6 +19,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import chain, islice
 from math import inf
 from tempfile import TemporaryFile
 from typing import IO, Final
@@ -52,6 +53,7 @@ _LONGEST_PAUSE: Final = 60.0  # seconds between looks at the batches of a round
 _MANY: Final = 5  # times the usual rounds of a run, for requests that are repeated
 _LISTED_SECONDS: Final = 120.0  # until a provider lists a batch that it accepted
 _SETTLED_SECONDS: Final = 600.0  # until it knows a new batch, and all replies of one are there
+_STORED_AT_ONCE: Final = 500
 _SAME: Final = 5  # requests with the same error: any other would get it too
 
 Evaluate = Callable[[Sequence[Chunk]], Written]
@@ -316,13 +318,11 @@ class Rounds:
         errors: dict[str, Reply] = {}
         keys: set[str] = set()
         damaged = 0
-        for file in state.files:
+        lines = chain.from_iterable(map(api.replies, state.files))
+        while some := list(islice(lines, _STORED_AT_ONCE)):
+            damaged += some.count(None)
             with self._store.together():
-                for line in api.replies(file):
-                    if line is None:
-                        damaged += 1
-                        continue
-                    key, reply = line
+                for key, reply in filter(None, some):
                     keys.add(key)
                     if error_of(endpoint, reply):
                         errors[key] = reply
