@@ -376,7 +376,8 @@ class Rounds:
         last = met[-needed:]
         if len(last) < needed or len(set(last)) > 1:
             return ""
-        return f"{errors[0].message}. All requests got this; the same command asks again"
+        said = errors[0].message.rstrip(".")
+        return f"{said}. All requests got this; the same command asks again"
 
     def _counted(self, row: Usage, reply: Reply, error: SendError | None = None) -> Usage:
         """Return the usage row of a request that has a reply; write it into the run's log first: if
