@@ -138,30 +138,10 @@ class Memory:
         return values, shared
 
 
-class Keys:
-    """The cache keys of JSON values with a common beginning: `kind`, a dash and 40 hex digits.
-
-    The digits are of SHA-256. The common beginning is hashed once.
-    """
-
-    def __init__(self, kind: str, *common: Any) -> None:
-        self._kind = kind
-        self._hash = sha256(_json([_VERSION, *common])[:-1])
-
-    def of(self, *parts: Any) -> str:
-        """Return the key of `common` followed by `parts`."""
-        whole = self._hash.copy()
-        whole.update(b"".join(b", " + _json(part) for part in parts) + b"]")
-        return f"{self._kind}-{whole.hexdigest()[:_DIGITS]}"
-
-
 def key_of(kind: str, *parts: Any) -> str:
-    """Return the cache key for JSON values."""
-    return Keys(kind, *parts).of()
-
-
-def _json(value: Any) -> bytes:
-    return json.dumps(value, sort_keys=True).encode()
+    """Return the cache key for JSON values: `kind`, a dash and 40 hex digits of SHA-256."""
+    text = json.dumps([_VERSION, *parts], sort_keys=True)
+    return f"{kind}-{sha256(text.encode()).hexdigest()[:_DIGITS]}"
 
 
 class CachingClient:
@@ -259,8 +239,7 @@ def request_keys(request: Request, settings: ClientSettings) -> list[str]:
     added = [endpoint.added] if endpoint.added else []
     common = (endpoint.url, endpoint.model, canonical, 0, *added)  # 0: keys as in earlier versions
     separate = [] if settings.share else [request.response_id]
-    keys = Keys("r", *common)
-    return [keys.of(index, *separate) for index in range(request.n)]
+    return [key_of("r", *common, index, *separate) for index in range(request.n)]
 
 
 def usable(request: Request, choice: Choice) -> bool:

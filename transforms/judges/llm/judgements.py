@@ -19,7 +19,7 @@ requests.
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Final
 
 from ufo.schemas import records
@@ -29,7 +29,7 @@ from ufo.transforms.judges.llm.asking import AskedValue, Asker
 from ufo.transforms.judges.llm.excerpts import Text
 from ufo.transforms.judges.llm.llm_settings import FUNCTION, SHORT, LlmSettings
 from ufo.transforms.llm.batch_store import BatchStore
-from ufo.transforms.llm.cache import Keys, Memory
+from ufo.transforms.llm.cache import Memory, key_of
 from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.errors import Tokens
 from ufo.transforms.llm.request import VERIFIER, together
@@ -167,7 +167,8 @@ class JudgementCache:
     ) -> dict[Pair, Finding]:
         """Return a finding for every pair of the case; append the usage rows to `asker.usage`."""
         separate = [] if self._share else [asker.of.response_id]
-        keys = keys_of(case, formulation, Keys("j", prompt_version, *self._how), separate)
+        key = partial(key_of, "j", prompt_version, *self._how)
+        keys = keys_of(case, formulation, key, separate)
         owner = f"{asker.of.response_id} {asker.of.source}"
         there: set[str] = set()
 
@@ -219,16 +220,19 @@ def shared_judgements(settings: LlmSettings, client: ClientSettings) -> Judgemen
 
 
 def keys_of(
-    case: Case, formulation: Formulation, how: Keys, separate: Sequence[str | None] = ()
+    case: Case,
+    formulation: Formulation,
+    key: Callable[..., str],
+    separate: Sequence[str | None] = (),
 ) -> dict[Pair, str]:
-    """Return the key of each pair: of all that is sent for it, and of `how` it is asked."""
+    """Return the key of each pair, by `key`, which knows how it is asked: of all that is sent."""
     keys = {}
     for at, numbers in case.wanted.items():
         unit = case.units[at]
         sent = [unit.claim, unit.query, formulation.context(case, at)]
         for number in numbers:
             passage = case.passages[number]
-            keys[at, number] = how.of(*sent, passage.title or "", passage.text, *separate)
+            keys[at, number] = key(*sent, passage.title or "", passage.text, *separate)
     return keys
 
 
