@@ -237,17 +237,14 @@ def keys_of(
 
 
 def _with_tokens(findings: Mapping[Pair, Finding], sent: Sequence[Usage]) -> dict[Pair, Counted]:
-    """Return the findings; each one without an error has its share of the request's tokens."""
-    counts = Counter(one.request_id for one in findings.values() if one.outcome != ERROR)
+    """Return the findings; each has the share of a usable one in the tokens of its request."""
+    usable = Counter(one.request_id for one in findings.values() if one.outcome != ERROR)
     shares = {
-        row.request_id: share([row], counts[row.request_id])
-        for row in sent
-        if row.status == OK and counts[row.request_id]
+        row.request_id: share([row], usable[row.request_id]) for row in sent if row.status == OK
     }
     unknown = (None, None)
     return {
-        pair: (one, unknown if one.outcome == ERROR else shares.get(one.request_id or "", unknown))
-        for pair, one in findings.items()
+        pair: (one, shares.get(one.request_id or "", unknown)) for pair, one in findings.items()
     }
 
 
