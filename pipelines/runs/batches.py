@@ -16,9 +16,10 @@ has a line, or lines and counts agree, or ten minutes after it was first seen to
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import chain, islice
 from math import inf
 from tempfile import TemporaryFile
 from typing import IO, Final
@@ -52,6 +53,7 @@ _LONGEST_PAUSE: Final = 60.0  # seconds between looks at the batches of a round
 _MANY: Final = 5  # times the usual rounds of a run, for requests that are repeated
 _LISTED_SECONDS: Final = 120.0  # until a provider lists a batch that it accepted
 _SETTLED_SECONDS: Final = 600.0  # until it knows a new batch, and all replies of one are there
+_STORED_AT_ONCE: Final = 500
 _SAME: Final = 5  # requests with the same error: any other would get it too
 
 Evaluate = Callable[[Sequence[Chunk]], Written]
@@ -311,20 +313,17 @@ class Rounds:
     def _collected(self, batch: Batch, state: BatchState) -> bool:
         """Store the replies of a batch that has ended, and return whether they are all there: those
         of the model at once, errors only when no reply can come in their place."""
-        api, endpoint = self._api(batch.endpoint), batch.endpoint
         waiting = self._store.sent(batch)
         errors: dict[str, Reply] = {}
         keys: set[str] = set()
         damaged = 0
-        for file in state.files:
+        lines = chain.from_iterable(map(self._api(batch.endpoint).replies, state.files))
+        while some := list(islice(lines, _STORED_AT_ONCE)):
+            damaged += some.count(None)
             with self._store.together():
-                for line in api.replies(file):
-                    if line is None:
-                        damaged += 1
-                        continue
-                    key, reply = line
+                for key, reply in filter(None, some):
                     keys.add(key)
-                    if error_of(endpoint, reply):
+                    if error_of(batch.endpoint, reply):
                         errors[key] = reply
                     elif key in waiting:
                         _, row = waiting.pop(key)
@@ -337,12 +336,24 @@ class Rounds:
         if (damaged or len(keys) != batch.requests) and not state.message:
             told = f"{len(keys):,} requests and {damaged:,} damaged lines"
             self._say(f"batch {batch.id} of {batch.requests:,} requests has replies to {told}")
+        self._finish(batch, state, waiting, errors)
+        return True
+
+    def _finish(
+        self,
+        batch: Batch,
+        state: BatchState,
+        waiting: Mapping[str, tuple[int, Usage]],
+        errors: Mapping[str, Reply],
+    ) -> None:
+        """Store an error for each request that is still waiting, or make it new again. Raise a
+        RunError where any other request would get the same."""
         told = state.message or f"the batch ended without a reply to this request ({state.word})"
         said = {"error": {"code": state.code, "message": told}}
         replies = {
             key: errors.get(key) or Reply(state.code, said, f"{batch.id}/{key}") for key in waiting
         }
-        met = {key: error_of(endpoint, reply) for key, reply in replies.items()}
+        met = {key: error_of(batch.endpoint, reply) for key, reply in replies.items()}
         ends = self._ends_run(batch, [error for error in met.values() if error])
         with self._store.together():
             for key, (tries, row) in waiting.items():
@@ -352,12 +363,11 @@ class Rounds:
                 again = ends or (transient and tries < self._settings.repairs)
                 self._store.put(key, None if again else reply, self._counted(row, reply, error))
             self._store.note(batch, done=batch.requests, ended=STORED)
-        api.discard([state.source, *state.files])
-        self._most[endpoint] *= 2
+        self._api(batch.endpoint).discard([state.source, *state.files])
+        self._most[batch.endpoint] *= 2
         logs.event("batch ended", batch=batch.id, state=state.word, requests=batch.requests)
         if ends:
             raise RunError(ends)
-        return True
 
     def _ends_run(self, batch: Batch, errors: list[SendError]) -> str:
         """Return the error that every further request would meet, "" without one: by its words, or
@@ -376,7 +386,8 @@ class Rounds:
         last = met[-needed:]
         if len(last) < needed or len(set(last)) > 1:
             return ""
-        return f"{errors[0].message}. All requests got this; the same command asks again"
+        said = errors[0].message.rstrip(".")
+        return f"{said}. All requests got this; the same command asks again"
 
     def _counted(self, row: Usage, reply: Reply, error: SendError | None = None) -> Usage:
         """Return the usage row of a request that has a reply; write it into the run's log first: if

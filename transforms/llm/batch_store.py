@@ -110,8 +110,8 @@ class BatchStore:
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """Group all writes in this context into one transaction. Others wait from the first one."""
-        self._all("BEGIN")
+        """Group all writes in this context into one transaction."""
+        self._all("BEGIN IMMEDIATE")
         try:
             yield
         except BaseException:

@@ -12,7 +12,7 @@ number in the key. A choice that is not `usable` is not cached, so a later run r
 import asyncio
 import json
 from asyncio import shield
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from hashlib import sha256
@@ -33,6 +33,9 @@ _VERSION: Final = 1  # of the format of keys and values
 
 K = TypeVar("K")
 V = TypeVar("V")
+
+Answer = tuple[Choice, str, Tokens]
+"""A choice, the id of its request, and its share of that request's tokens."""
 
 
 class Memory:
@@ -135,30 +138,10 @@ class Memory:
         return values, shared
 
 
-class Keys:
-    """The cache keys of JSON values with a common beginning: `kind`, a dash and 40 hex digits.
-
-    The digits are of SHA-256. The common beginning is hashed once.
-    """
-
-    def __init__(self, kind: str, *common: Any) -> None:
-        self._kind = kind
-        self._hash = sha256(_json([_VERSION, *common])[:-1])
-
-    def of(self, *parts: Any) -> str:
-        """Return the key of `common` followed by `parts`."""
-        whole = self._hash.copy()
-        whole.update(b"".join(b", " + _json(part) for part in parts) + b"]")
-        return f"{self._kind}-{whole.hexdigest()[:_DIGITS]}"
-
-
 def key_of(kind: str, *parts: Any) -> str:
-    """Return the cache key for JSON values."""
-    return Keys(kind, *parts).of()
-
-
-def _json(value: Any) -> bytes:
-    return json.dumps(value, sort_keys=True).encode()
+    """Return the cache key for JSON values: `kind`, a dash and 40 hex digits of SHA-256."""
+    text = json.dumps([_VERSION, *parts], sort_keys=True)
+    return f"{kind}-{sha256(text.encode()).hexdigest()[:_DIGITS]}"
 
 
 class CachingClient:
@@ -183,8 +166,6 @@ class CachingClient:
             LlmError: from `inner`.
         """
         keys = request_keys(request, self._settings)
-        model = self._settings.endpoint(request.role, request.model).model
-        row = usage_row(request.step, request.source, model, request.response_id)
         there: set[str] = set()
         usage: list[Usage] = []
         failed: list[LlmError] = []
@@ -196,7 +177,7 @@ class CachingClient:
                 return {}  # a run in batches reads its own replies in every pass, with their cost
             read = {number: _from_json(values.get(keys[number])) for number in numbers}
             cached = {number: one for number, one in read.items() if one and one[0].whole}
-            usage.extend(reused(row, (one[1:] for one in cached.values()), cached=True))
+            usage.extend(self._reused(request, cached.values(), cached=True))
             return cached
 
         async def ask(numbers: Sequence[int]) -> dict[int, Answer]:
@@ -219,7 +200,7 @@ class CachingClient:
             return new
 
         own, shared = await self._memory.ask_once(dict(enumerate(keys)), ask, look_up)
-        usage += reused(row, (one[1:] for one in shared.values()), cached=False)
+        usage += self._reused(request, shared.values(), cached=False)
         answers = [answer for _, answer in sorted((own | shared).items())]
         choices = [choice for choice, *_ in answers]
         first = answers[0][1] if answers else ""
@@ -228,6 +209,13 @@ class CachingClient:
             raise error from failed[0]
         return Completion(choices, first, usage)
 
+    def _reused(self, request: Request, answers: Collection[Answer], cached: bool) -> list[Usage]:
+        if not answers:
+            return []
+        model = self._settings.endpoint(request.role, request.model).model
+        row = usage_row(request.step, request.source, model, request.response_id)
+        return reused(row, (one[1:] for one in answers), cached)
+
     def room(self, request: Request) -> int | None:
         """Return the inner client's estimate."""
         return self._inner.room(request)
@@ -235,10 +223,6 @@ class CachingClient:
     def cap(self, request: Request) -> int | None:
         """Return the inner client's limit of a reply."""
         return self._inner.cap(request)
-
-
-Answer = tuple[Choice, str, Tokens]
-"""A choice, the id of its request, and its share of that request's tokens."""
 
 
 def request_keys(request: Request, settings: ClientSettings) -> list[str]:
@@ -257,8 +241,7 @@ def request_keys(request: Request, settings: ClientSettings) -> list[str]:
     if added := endpoint.added:
         common.append(added)
     separate = [] if settings.share else [request.response_id]
-    keys = Keys("r", *common)
-    return [keys.of(index, *separate) for index in range(request.n)]
+    return [key_of("r", *common, index, *separate) for index in range(request.n)]
 
 
 def usable(request: Request, choice: Choice) -> bool:

@@ -6,7 +6,7 @@ client around the client that sends requests.
 
 import threading
 from collections.abc import Callable, Hashable
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from ufo.schemas.storage import OFF
 from ufo.transforms.llm.cache import CachingClient, Memory
@@ -17,23 +17,16 @@ from ufo.transforms.llm.send import Stop
 from ufo.transforms.llm.store import StoreError, open_store, report
 from ufo.transforms.llm.usage_log import is_folder
 
-
-class Closable(Protocol):
-    """Something with connections or files."""
-
-    async def aclose(self) -> None:
-        """Close them."""
-        ...
-
-
-T = TypeVar("T", bound=Closable)
+T = TypeVar("T")
 _lock = threading.RLock()  # `make` may call `once` itself
 _opened: dict[tuple[str | None, Hashable], Any] = {}
-_memories: dict[tuple[str, bool], Memory] = {}
 
 
 def once(run: str | None, key: Hashable, make: Callable[[], T]) -> T:
-    """Return the object of this key and run (None: no run), made by `make` at the first call."""
+    """Return the object of this key and run (None: no run), made by `make` at the first call.
+
+    What belongs to a run has a method `aclose`, which is called at the end of the run.
+    """
     with _lock:
         if (run, key) not in _opened:
             _opened[run, key] = make()
@@ -46,8 +39,8 @@ async def end_run(run: str) -> None:
     with _lock:
         ended = [_opened.pop(key) for key in list(_opened) if key[0] == run]
         # The next run tries a failed cache again: the disk may have space by then.
-        for key in [key for key, memory in _memories.items() if memory.failed]:
-            del _memories[key]
+        for key in [key for key, one in _opened.items() if isinstance(one, Memory) and one.failed]:
+            del _opened[key]
     for one in ended:
         await one.aclose()
 
@@ -79,15 +72,17 @@ def silences(settings: ClientSettings) -> dict[str, float]:
 
 def shared_memory(settings: CallSettings) -> Memory:
     """Return this process's cache for the URI in the settings."""
-    uri = settings.cache or OFF
-    key = uri, settings.cache_writes
-    with _lock:
-        if key not in _memories:
-            try:
-                store = None if uri == OFF else open_store(uri)
-            except StoreError as error:
-                report(f"the cache cannot be opened, and the run continues without it: {error}")
-                store = None
-            _memories[key] = Memory(store, settings.cache_writes)
-            _memories[key].failed = store is None and uri != OFF
-        return _memories[key]
+    uri, writes = settings.cache or OFF, settings.cache_writes
+    return once(None, (Memory, uri, writes), lambda: _memory(uri, writes))
+
+
+def _memory(uri: str, writes: bool) -> Memory:
+    if uri == OFF:
+        return Memory(None)
+    try:
+        return Memory(open_store(uri), writes)
+    except StoreError as error:
+        report(f"the cache cannot be opened, and the run continues without it: {error}")
+    memory = Memory(None)
+    memory.failed = True
+    return memory

@@ -174,8 +174,8 @@ class SqliteStore:
 
     def get_many(self, keys: Sequence[str]) -> dict[str, bytes]:
         """Return the values of those keys that exist."""
-        query = "SELECT key, value FROM entries WHERE key IN (SELECT value FROM json_each(?))"
-        return dict(self._do(query, [json.dumps(keys)]))
+        query = "SELECT key, value FROM entries WHERE key = ?"
+        return dict(row for key in keys for row in self._do(query, [key]))
 
     def put_many(self, entries: Mapping[str, bytes], over: bool = True) -> None:
         """Write the entries in one transaction; without `over`, existing ones stay as they are.

@@ -232,6 +232,22 @@ def test_a_refusal_of_what_a_step_may_change_ends_the_run_when_it_is_repeated(
 
 
 @pytest.mark.parametrize(
+    ("requests", "ends"),
+    [pytest.param(3, True, id="six times"), pytest.param(2, False, id="four times")],
+)
+def test_an_error_of_all_requests_that_is_repeated_ends_the_run(
+    run: Running, llm_server: LlmServer, requests: int, ends: bool
+) -> None:
+    llm_server.batches.line_faults = lambda body: ApiError(503, "The moon is full.")
+    with pytest.raises(RunError, match="All requests got this") if ends else nullcontext():
+        run(requests=requests, repairs=1)
+    assert run.sizes == [requests] * 2
+    llm_server.batches.line_faults = None
+    if ends:
+        assert None not in run(requests=requests)[-1]
+
+
+@pytest.mark.parametrize(
     "message",
     [
         "Enqueued token limit reached for gpt-4o.",

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.golden.tables import tables
-from ufo.schemas.errors import CostCapped, RunError, UsageError
+from ufo.schemas.errors import CostCapped, UsageError
 from ufo.schemas.records import Usage
 from ufo.transforms.llm.budget import Budget, Price, load_prices, priced, upper_bound
 from ufo.transforms.llm.tokens import tokens_at_most
@@ -247,25 +247,3 @@ def test_a_process_that_goes_on_keeps_what_was_spent_and_what_was_under_way(path
     asyncio.run(send(budget, 9))
     with pytest.raises(CostCapped, match="28 US dollars"):
         asyncio.run(send(budget, 9))
-
-
-def test_a_line_that_was_cut_short_is_passed_over_until_it_is_whole(path: str) -> None:
-    log, reader = UsageLog(path), UsageReader(path)
-    log.add({REQUESTS: 1}, row(1))
-    with open(path, "ab", buffering=0) as file:
-        file.write(b'{"add": {"requests"')
-        assert reader.totals() == {REQUESTS: 1}
-        file.write(b': 1}}\n{"add": {"requests": 1}, "row": {"st\xff\n[1]\n{"row": {"x": 1}}\n{"ad')
-    assert reader.totals() == {REQUESTS: 2}
-    UsageLog(path).begin()
-    log.add({REQUESTS: 1}, row(3))
-    assert list(UsageReader(path).rows()) == [row(1), row(3)]
-    assert UsageReader(path).totals()[REQUESTS] == 3
-
-
-def test_without_a_path_nothing_is_written_and_a_wrong_one_ends_the_run(tmp_path: Path) -> None:
-    for log in (UsageLog(), UsageLog(str(tmp_path / "nowhere" / "usage.jsonl"))):
-        log.report("a message is not worth the run")
-    UsageLog().add({REQUESTS: 1}, row(1))
-    with pytest.raises(RunError, match="cannot be written"):
-        log.add({REQUESTS: 1})

@@ -20,7 +20,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import Any, Final
 
 from ufo.schemas import records
@@ -30,7 +30,7 @@ from ufo.transforms.judges.llm.asking import AskedValue, Asker
 from ufo.transforms.judges.llm.excerpts import Text
 from ufo.transforms.judges.llm.llm_settings import FUNCTION, SHORT, LlmSettings
 from ufo.transforms.llm.batch_store import BatchStore
-from ufo.transforms.llm.cache import Keys, Memory
+from ufo.transforms.llm.cache import Memory, key_of
 from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.errors import Tokens
 from ufo.transforms.llm.request import VERIFIER, together
@@ -151,16 +151,16 @@ class JudgementCache:
         self._batches = batches if client.batched(VERIFIER, settings.model) else None
         options = {k: v for k, v in asdict(settings).items() if k not in _NOT_OF_JUDGEMENTS}
         endpoint = client.endpoint(VERIFIER, settings.model)
-        how = [endpoint.url, endpoint.model, options, _KEYS]
-        how += [endpoint.added] if endpoint.added else []
-        self._keys = cache(lambda prompt_version: Keys("j", prompt_version, *how))
+        self._how = [endpoint.url, endpoint.model, options, _KEYS]
+        self._how += [endpoint.added] if endpoint.added else []
 
     async def judge(
         self, case: Case, asker: Asker, formulation: Formulation, prompt_version: str
     ) -> dict[Pair, Finding]:
         """Return a finding for every pair of the case; append the usage rows to `asker.usage`."""
         separate = [] if self._share else [asker.of.response_id]
-        keys = keys_of(case, formulation, self._keys(prompt_version), separate)
+        key = partial(key_of, "j", prompt_version, *self._how)
+        keys = keys_of(case, formulation, key, separate)
         owner = f"{asker.of.response_id} {asker.of.source}"
 
         async def look_up(pairs: Sequence[Pair]) -> dict[Pair, Finding]:
@@ -210,9 +210,12 @@ def shared_judgements(settings: LlmSettings, client: ClientSettings) -> Judgemen
 
 
 def keys_of(
-    case: Case, formulation: Formulation, how: Keys, separate: Sequence[str | None] = ()
+    case: Case,
+    formulation: Formulation,
+    key: Callable[..., str],
+    separate: Sequence[str | None] = (),
 ) -> dict[Pair, str]:
-    """Return the key of each pair: of all that is sent for it, and of `how` it is asked."""
+    """Return the key of each pair, by `key`, which knows how it is asked: of all that is sent."""
 
     @cache
     def of_unit(at: int) -> list[str]:
@@ -223,7 +226,7 @@ def keys_of(
         return [case.passages[at].title or "", case.passages[at].text]
 
     return {
-        (unit, passage): how.of(*of_unit(unit), *of_passage(passage), *separate)
+        (unit, passage): key(*of_unit(unit), *of_passage(passage), *separate)
         for unit, passage in case.pairs
     }
 

@@ -14,7 +14,7 @@ from ufo.transforms.judges.judge import JudgeContext
 from ufo.transforms.judges.llm.judgements import Finding, JudgementCache, keys_of
 from ufo.transforms.judges.llm.llm_judge import LlmJudge, case_of, formulation
 from ufo.transforms.judges.llm.llm_settings import LlmSettings
-from ufo.transforms.llm.cache import Keys, Memory
+from ufo.transforms.llm.cache import Memory, key_of
 from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.fake import FakeClient
@@ -261,7 +261,8 @@ def sent_and_key(settings: dict[str, Any], **change: str) -> tuple[Any, str]:
     client = FakeClient(lambda request: "It is so.")
     judge = LlmJudge(JudgeContext(told, lambda: client))
     asyncio.run(judge.verify(record, "s", [found]))
-    keys = keys_of(case_of(record, [found]), formulation(told, judge.prompts), Keys("j"))
+    asked = case_of(record, [found]), formulation(told, judge.prompts)
+    keys = keys_of(*asked, lambda *parts: key_of("j", *parts))
     return [(request.messages, request.function) for request in client.requests], keys[0, 0]
 
 
@@ -292,8 +293,7 @@ def test_the_key_of_a_judgement_stays_what_it_is(
     version = LlmJudge(JudgeContext(settings, lambda: scene.client)).prompt_version
     not_of_it = ("model", "extractor_model", "extract_tokens", "prompts_dir", "repairs")
     options = {name: of for name, of in asdict(settings).items() if name not in not_of_it}
-    how = Keys("j", version, "http://localhost:1/v1", "m", options, 1)
-    key = how.of(ROME, "?", "", *parts)
+    key = key_of("j", version, "http://localhost:1/v1", "m", options, 1, ROME, "?", "", *parts)
     assert [entry.key for entry in scene.stores[0].entries()] == [key]
 
 
