@@ -4,10 +4,10 @@ The context resolves pronouns in a claim. A long text is extracted in parts, whi
 paragraphs, then at sentences.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
-from textwrap import wrap
 from typing import Final
 
 from ufo.schemas.records import OpenUnits
@@ -45,25 +45,6 @@ def ranges(numbers: Iterable[int]) -> str:
     """Format numbers as sorted ranges: "1-3 5"."""
     edges = [f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs(numbers)]
     return " ".join(edges)
-
-
-def slices(text: str, tokens: int) -> list[str]:
-    """Cut a text into slices of about `tokens` tokens, at white space where possible."""
-    size = count(text)
-    if size <= tokens:
-        return [text]
-    return wrap(text, max(1, len(text) * tokens // size), break_on_hyphens=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Excerpt:
-    """A part of a text to extract from: its sentences by their index, and the context before them.
-
-    A sentence that is longer than a part is cut into slices in several parts.
-    """
-
-    sentences: dict[int, str]
-    context: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,28 +93,48 @@ class Text:
         near = self.excerpt(other for at in own for other in range(at - before, at + 2))
         return cut(near if count(near) <= tokens else self.excerpt(own), tokens)
 
-    def parts(self, tokens: int) -> list[Excerpt]:
-        """Cut the text into parts of about `tokens` tokens each."""
-        parts: list[Excerpt] = []
+    def sliced(self, tokens: int) -> "tuple[Text, list[int]]":
+        """Return the text with long sentences cut, at white space where possible, to about `tokens`
+        tokens; and of each of its spans the index of the sentence that it is from."""
+        spans: list[tuple[int, Span]] = []
+        for at, span in enumerate(self.spans):
+            size = self.size([at])
+            if size <= tokens:
+                spans.append((at, span))
+                continue
+            width = max(1, (span.end - span.start) * tokens // size)
+            slices = re.compile(rf"\S.{{0,{width - 1}}}(?!\S)|\S.{{0,{width - 1}}}", re.DOTALL)
+            found = slices.finditer(self.text, span.start, span.end)
+            spans += [(at, Span(*slice_.span())) for slice_ in found]
+        return Text(self.text, [span for _, span in spans]), [at for at, _ in spans]
+
+    def size(self, indexes: Iterable[int]) -> int:
+        """Estimate the tokens of these sentences with their tags."""
+        return sum(count(self.sentence(at)) + TAGS for at in indexes)
+
+    def parts(self, indexes: Iterable[int], tokens: int) -> list[list[int]]:
+        """Return these sentences in parts of about `tokens` tokens each."""
+        wanted = {*indexes}
+        parts: list[list[int]] = []
         left = 0
-        for group in self.paragraphs():
-            pieces = [(at, piece) for at in group for piece in slices(self.sentence(at), tokens)]
+        for paragraph in self.paragraphs():
+            group = [at for at in paragraph if at in wanted]
             # A paragraph begins a new part if it fits into one, but not into the rest of this one.
-            if left < sum(count(piece) + TAGS for _, piece in pieces) <= tokens:
+            if left < self.size(group) <= tokens:
                 left = 0
-            for at, piece in pieces:
-                cost = count(piece) + TAGS
+            for at in group:
+                cost = self.size([at])
                 if cost > left:
-                    parts.append(Excerpt({}, self._before(at, tokens) if parts else ""))
+                    parts.append([])
                     left = tokens
-                held = parts[-1].sentences
-                held[at] = f"{held[at]} {piece}" if at in held else piece
+                parts[-1].append(at)
                 left -= cost
         return parts
 
-    def _before(self, first: int, tokens: int) -> str:
-        """Return the text's first sentence and those before a part, up to `tokens` tokens."""
-        opening = cut(self.sentence(0), min(_OPENING, tokens // 4))
+    def before(self, first: int, tokens: int) -> str:
+        """Return the text's first sentence and those before a later one, for a part of `tokens`
+        tokens."""
+        opening = cut(self.sentence(0), min(_OPENING, tokens // 4)) if first else ""
         before = self.excerpt(range(max(1, first - _BEFORE), first))
         size, most = count(before), min(_AHEAD, tokens // 2)
         if size > most:

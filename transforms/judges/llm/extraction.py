@@ -6,7 +6,8 @@ model writes no query is its own query.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
@@ -15,7 +16,7 @@ from ufo.schemas.text import quantity
 from ufo.transforms.english.words import STOP_WORDS
 from ufo.transforms.judges.judge import Draft
 from ufo.transforms.judges.llm.asking import Asker, Form, Parsed, Question, ask_for_items
-from ufo.transforms.judges.llm.excerpts import AROUND, TAGS, Excerpt, Text, ranges
+from ufo.transforms.judges.llm.excerpts import AROUND, Text, ranges
 from ufo.transforms.judges.llm.llm_settings import RATIONALE, LlmSettings
 from ufo.transforms.judges.llm.parsing import (
     arguments_of,
@@ -32,9 +33,9 @@ from ufo.transforms.llm.request import (
     closed,
     listed,
     one_of,
-    together,
 )
 from ufo.transforms.llm.tokens import count
+from ufo.transforms.prompts import Prompts
 from ufo.transforms.prompts.data import element, read, wrapped
 from ufo.transforms.sentences import Span
 
@@ -51,12 +52,12 @@ _PER_SENTENCE: Final = 8  # claims at most: far more than a sentence has
 _QUERY_TOKENS: Final = 30  # of a query and its number
 _CLAIM_NAMES: Final = ("claim", "statement", "fact", "text", "content")
 _QUERY_NAMES: Final = ("query", "question")
-_ARGUMENTS: Final = ("claim", "query", "no_claim")
 _CLAIM: Final = {
     "sentence": 1,
     "claim": "The Alma Bridge was opened in 1932.",
     "query": "When was the Alma Bridge opened?",
 }
+_EXAMPLE: Final = {"facts": [_CLAIM], "no_claim": [2]}
 _SHOWN: Final = 200  # characters of a rejected claim
 # In scripts without spaces between words each character counts as a word.
 _WORD: Final = re.compile(
@@ -77,8 +78,8 @@ def system_of(name: str, settings: LlmSettings) -> str:
 
 def prompt_names(name: str, settings: LlmSettings) -> list[str]:
     """Return the names of the prompts that an extraction depends on."""
-    arguments = [f"argument_{argument}" for argument in _ARGUMENTS]
-    names = [system_of(name, settings), "extract_user", "function_extract", "repair"]
+    arguments = ["argument_claim", "argument_query", "argument_no_claim"]
+    names = [system_of(name, settings), "extract_user", "function_extract"]
     return [*names, *arguments, *QUERY_PROMPTS]
 
 
@@ -87,70 +88,65 @@ async def extract(
 ) -> list[Draft]:
     """Return the claims of a response in the order of its sentences; `name` is CLAIMS or SENTENCES.
 
-    A text longer than `settings.extract_tokens` is sent in parts, concurrently. A query that the
-    reply lacks is left empty.
+    A text longer than `settings.extract_tokens` is sent in parts, concurrently, and a sentence that
+    is longer in slices. A query that the reply lacks is left empty.
     """
-    text, prompts = Text(record.text, spans), asker.prompts
-    system, breaks = prompts[system_of(name, settings)], text.breaks()
+    prompts, system = asker.prompts, asker.prompts[system_of(name, settings)]
     most = 1 if name == SENTENCES else None
     asked = element("question", record.question) if record.question else ""
-    descriptions = {argument: prompts[f"argument_{argument}"] for argument in _ARGUMENTS}
+    tokens = settings.extract_tokens
+    room = asker.room(Question(system, "", _function(name, [1], prompts)))
+    if room is not None:  # for the sentences, their context, and the reply
+        tokens = min(tokens, max(_LEAST, room // (2 + _LONGER)))
+    text, owners = Text(record.text, spans).sliced(tokens)
+    breaks, parts = text.breaks(), text.parts(range(len(owners)), tokens)
 
-    def question(part: Excerpt, items: Sequence[int], wrong: str) -> Question:
-        context, size = part.context, _size(part, items)
-        if wrong or len(items) < len(part.sentences):
-            context = text.surroundings(items, min(AROUND, _size(part, part.sentences)), before=2)
+    def question(items: Sequence[int], wrong: str) -> Question:
+        context = text.before(items[0], tokens)
+        if wrong or [*items] not in parts:
+            around = min(AROUND, text.size(range(len(owners))))
+            context = text.surroundings(items, around, before=2)
         lines: list[str] = []
         for at in items:
             lines += [""] if at in breaks and lines else []
-            lines.append(element(f"s{at + 1}", part.sentences[at]))
+            lines.append(element(f"s{at + 1}", text.sentence(at)))
         user = prompts.render(
             "extract_user",
             question=asked,
             context=element("context", context) if context else "",
             text=wrapped("text", "\n".join(["", *lines, ""]), language=record.language),
         )
-        schema = _claims_of([at + 1 for at in items], most or _PER_SENTENCE, descriptions)
-        example = {"facts": [_CLAIM], "no_claim": [2]}
-        function = Function(name, prompts["function_extract"], schema, example)
-        return Question(system, user, function, _LONGER * size)
+        function = _function(name, [at + 1 for at in items], prompts)
+        return Question(system, user, function, _LONGER * text.size(items))
 
-    def form(part: Excerpt) -> Form[int, list[Draft]]:
-        ask, parse = partial(question, part), partial(_parsed, part)
-        return Form(ask, parse, lacks=lambda lost: f"sentences {ranges(at + 1 for at in lost)}")
-
-    tokens = settings.extract_tokens
-    room = asker.room(question(Excerpt({0: ""}), [0], ""))
-    if room is not None:  # for the sentences, their context, and the reply
-        tokens = min(tokens, max(_LEAST, room // (2 + _LONGER)))
-    parts = [(ask_for_items([*part.sentences], form(part), asker)) for part in text.parts(tokens)]
+    form = Form(
+        question,
+        partial(_parsed, text),
+        pack=lambda items: text.parts(items, tokens),
+        lacks=lambda lost: f"sentences {ranges(owners[at] + 1 for at in lost)}",
+    )
+    answers = await ask_for_items(range(len(owners)), form, asker)
     merged: dict[int, dict[Draft, None]] = {}
-    for answers in await together(parts):
-        for at, answer in answers.items():
-            # One long sentence may have slices in several parts.
-            merged.setdefault(at, {}).update(dict.fromkeys(answer.value or ()))
-    return [draft for at in sorted(merged) for draft in list(merged[at])[:most]]
+    for at, owner in enumerate(owners):
+        drafts = [replace(draft, sentence_index=owner) for draft in answers[at].value or ()]
+        merged.setdefault(owner, {}).update(dict.fromkeys(drafts))
+    return [draft for drafts in merged.values() for draft in list(drafts)[:most]]
 
 
-def _claims_of(
-    sentences: Sequence[int], most: int, descriptions: Mapping[str, str]
-) -> dict[str, Any]:
-    """Return the JSON Schema of the claims of sentences with these numbers, `most` of each."""
+def _function(name: str, sentences: Sequence[int], prompts: Prompts) -> Function:
+    """Return the function that takes the claims of sentences with these numbers."""
     number = {"$ref": "#/$defs/sentence"}
-    texts = {
-        name: {"type": "string", "description": descriptions[name]} for name in ("claim", "query")
-    }
-    facts = listed(closed({"sentence": number, **texts}), len(sentences) * most)
-    without = listed(number, len(sentences), descriptions["no_claim"])
-    arguments = closed({"facts": facts, "no_claim": without})
-    return {**arguments, "$defs": {"sentence": one_of(sentences)}}
+    fields: dict[str, Any] = {"sentence": number}
+    for field in ("claim", "query"):
+        fields[field] = {"type": "string", "description": prompts[f"argument_{field}"]}
+    most = len(sentences) * (1 if name == SENTENCES else _PER_SENTENCE)
+    without = listed(number, len(sentences), prompts["argument_no_claim"])
+    schema = closed({"facts": listed(closed(fields), most), "no_claim": without})
+    schema["$defs"] = {"sentence": one_of(sentences)}
+    return Function(name, prompts["function_extract"], schema, _EXAMPLE)
 
 
-def _size(part: Excerpt, items: Iterable[int]) -> int:
-    return sum(count(part.sentences[at]) + TAGS for at in items)
-
-
-def _parsed(part: Excerpt, choice: Choice, items: Sequence[int]) -> Parsed[int, list[Draft]]:
+def _parsed(text: Text, choice: Choice, items: Sequence[int]) -> Parsed[int, list[Draft]]:
     """Return the claims in a reply, by the index of their sentence; [] where it has none.
 
     A sentence has no value in three cases:
@@ -175,7 +171,7 @@ def _parsed(part: Excerpt, choice: Choice, items: Sequence[int]) -> Parsed[int, 
         at = _index(number, items)
         if at is None:
             continue
-        last, sentence = at, part.sentences[at]
+        last, sentence = at, text.sentence(at)
         claim, query = _text(fact, *_CLAIM_NAMES), _text(fact, *_QUERY_NAMES)
         if not claim:
             malformed.add(at)

@@ -67,14 +67,13 @@ class FactFunction:
     and each would cost a full check. Passages that give the same answer share a check, unless each
     has to be cited.
 
-    A list may be empty. With `exact` an argument is `{"p1": check, "p3": check}` instead, with each
+    A list may be empty. In the exact form an argument is `{"p1": check, "p3": check}`, with each
     passage. An endpoint that enforces the schema then returns every judgement, even from a weak
     model.
     """
 
     passages: Sequence[Sequence[int]]
     settings: LlmSettings
-    exact: bool = False
 
     @property
     def single(self) -> bool:
@@ -84,11 +83,13 @@ class FactFunction:
     @property
     def arguments(self) -> list[str]:
         """The names of the arguments."""
-        return [argument(number) for number in range(1, len(self.passages) + 1)]
+        return [f"f{number}" for number in range(1, len(self.passages) + 1)]
 
-    def parameters(self, descriptions: Mapping[str, str]) -> dict[str, Any]:
-        """Return the JSON Schema; `descriptions` has a text for each name in `described`. The
-        verdict has none: the prompt explains it.
+    def parameters(self, descriptions: Mapping[str, str], exact: bool = False) -> dict[str, Any]:
+        """Return the JSON Schema, in the exact form or not.
+
+        `descriptions` has a text for each name in `described`. The verdict has none: the prompt
+        explains it.
 
         It is in the strict subset that providers enforce: every property required, no others.
         """
@@ -98,13 +99,13 @@ class FactFunction:
         }
         verdicts = VERDICTS[self.settings.verdict_labels]
         check[VERDICT] = {"type": "string", "enum": list(verdicts)}
-        if self.exact and not self.single:
+        if exact and not self.single:
             checked = {"$ref": f"#/$defs/{CHECK}"}
-            exact = {
+            each = {
                 name: closed({f"p{passage}": checked for passage in passages})
                 for name, passages in zip(self.arguments, self.passages, strict=True)
             }
-            return {**closed(exact), "$defs": {CHECK: closed(check)}}
+            return {**closed(each), "$defs": {CHECK: closed(check)}}
         definitions = {"fact": closed(check)}
         if not self.single:
             definitions = self._lists(check, descriptions)
@@ -129,7 +130,7 @@ class FactFunction:
     def example(self) -> dict[str, Any]:
         """Return arguments that would be a complete reply, for a model that is shown no schema.
 
-        They judge other facts than the request; `findings` does not take them for judgements.
+        They judge other facts than the request; `read` does not take them for judgements.
         """
         return {name: self._sample(at) for at, name in enumerate(self.arguments)}
 
@@ -149,9 +150,9 @@ class FactFunction:
             checks = [{PASSAGE: passage, **check} for passage in judged]
         return {CHECKS: checks} if forced else {CHECKS: checks, NOANS_LIST: passages[len(judged) :]}
 
-    def findings(self, arguments: Mapping[str, Any]) -> dict[Pair, Finding]:
+    def read(self, arguments: Mapping[str, Any]) -> tuple[dict[Pair, Finding], str]:
         """Return the findings that the arguments of a reply hold, by the numbers of fact and
-        passage; never raises.
+        passage, and what is wrong if some are missing; never raises.
 
         A pair is left out in these cases:
 
@@ -162,27 +163,40 @@ class FactFunction:
 
         Values that were not requested are ignored.
         """
+        labels = self.settings.verdict_labels
         found: dict[Pair, Finding] = {}
+        copied, verdicts = False, []
         for number, passages in enumerate(self.passages, 1):
-            value = arguments.get(argument(number))
+            value = opened(arguments.get(f"f{number}"))
             checks = list(self._checks(value, passages))
             if any(_is_sample(self._texts(check)) for _, check in checks):
+                copied = True
                 continue
-            given = [(one, self._finding(check)) for told, check in checks for one in told]
-            if self.settings.verdict_labels == TFN and isinstance(value := opened(value), dict):
+            given: list[tuple[int, Finding | None]] = []
+            for told, check in checks:
+                given += [(one, self._finding(check)) for one in told]
+                if VERDICT in check and verdict_of(check[VERDICT], labels) is None:
+                    verdicts.append(escape(str(check[VERDICT])[:_SHOWN]))
+            if labels == TFN and isinstance(value, dict):
                 silent = Finding(records.NOANS, raw_verdict=NOANS)
                 given += [(one, silent) for one in numbers_of(opened(value.get(NOANS_LIST)))]
             for passage in passages:
                 said = [finding for one, finding in given if one == passage]
                 if said and said[0] and all(x and x.outcome == said[0].outcome for x in said):
                     found[number, passage] = said[0]
-        return found
+        if not arguments:
+            return found, "it had no argument of a fact, such as f1"
+        if copied:
+            return found, "it repeated the example in place of judging the facts"
+        if verdicts:
+            allowed = ", ".join(VERDICTS[labels])
+            return found, f'the verdict "{verdicts[0]}" is none of {allowed}'
+        return found, "it had no check of some facts or passages"
 
     def _checks(
         self, value: Any, passages: Sequence[int]
     ) -> Iterator[tuple[Sequence[int], Mapping[str, Any]]]:
         """Yield the candidates for checks in the argument of a fact, each with its passages."""
-        value = opened(value)
         if isinstance(value, list):
             value = {CHECKS: value}
         if self.single and isinstance(value, (str, bool, int)):
@@ -196,22 +210,6 @@ class FactFunction:
                 yield [passage], check
         for check in objects_of(value.get(CHECKS)):
             yield numbers_of([opened(check.get(PASSAGE)), opened(check.get(PASSAGES))]), check
-
-    def wrong(self, arguments: Mapping[str, Any]) -> str:
-        """Return what is wrong with a reply that lacks checks, for the repair prompt."""
-        if not arguments:
-            return "it had no argument of a fact, such as f1"
-        pairs = zip(self.arguments, self.passages, strict=True)
-        told = [self._checks(arguments.get(name), passages) for name, passages in pairs]
-        checks = [check for _, check in chain.from_iterable(told)]
-        if any(_is_sample(self._texts(check)) for check in checks):
-            return "it repeated the example in place of judging the facts"
-        labels = self.settings.verdict_labels
-        for check in checks:
-            if VERDICT in check and verdict_of(check[VERDICT], labels) is None:
-                said = escape(str(check[VERDICT])[:_SHOWN])
-                return f'the verdict "{said}" is none of {", ".join(VERDICTS[labels])}'
-        return "it had no check of some facts or passages"
 
     def _texts(self, check: Mapping[str, Any]) -> dict[str, str | None]:
         texts = {name: check.get(name) for name in fields_of(self.settings)[:-1]}
@@ -238,11 +236,6 @@ def _is_sample(texts: Mapping[str, str | None]) -> bool:
     return bool(texts.get(ANSWER)) and any(
         all(texts[name] == sample[name] for name in texts) for sample in _SAMPLES
     )
-
-
-def argument(number: int) -> str:
-    """Return the name of the argument of the fact of that number."""
-    return f"f{number}"
 
 
 def is_noans(answer: str | None) -> bool:

@@ -25,7 +25,7 @@ from ufo.schemas.records import NOANS
 from ufo.transforms.judges.llm import fact_function as schema
 from ufo.transforms.judges.llm.asking import Asker, Form, Parsed, Question, ask_for_items
 from ufo.transforms.judges.llm.excerpts import ranges, repeats
-from ufo.transforms.judges.llm.fact_function import FactFunction, fields_of
+from ufo.transforms.judges.llm.fact_function import FactFunction, described, fields_of
 from ufo.transforms.judges.llm.judgements import Case, Finding, Formulation, Pair, by_fact
 from ufo.transforms.judges.llm.llm_settings import SHORT, TFN, XML, LlmSettings
 from ufo.transforms.judges.llm.parsing import arguments_of, numbers_of, outcome_of, tagged, tags
@@ -69,7 +69,7 @@ def formulation(prompts: Prompts, settings: LlmSettings) -> Formulation:
         names += ["argument_faaf_citation"] if settings.citation else []
         return Formulation(names + (["faaf_xml"] if in_tags else []), judge)
     names = ["verify_facts_system", "function_verify", "verify_user", f"verdicts_{labels}"]
-    names += ["repair", *(f"argument_{name}" for name in schema.described(settings))]
+    names += ["repair", *(f"argument_{name}" for name in described(settings))]
     names += ["verify_xml_system", f"verify_xml_example_{labels}"] if in_tags else []
     return Formulation(names, judge, context)
 
@@ -119,25 +119,25 @@ class _Calls:
 
     def question(self, items: Sequence[Pair], wrong: str) -> Question:
         """Return the question about these pairs: in tags, unless it is a repair."""
-        facts = self.facts(items, exact=bool(wrong))
+        facts = self.facts(items)
         user, expects = self.user(items, facts), self.expected() * len(items)
         if self.settings.format == XML and not wrong:
             return Question(self.system_for_tags(), user, None, expects)
-        # Weak models copy an example, so a repair has none.
-        return Question(self.system(), user, self.function(facts, example=not wrong), expects)
+        return Question(self.system(), user, self.function(facts, bool(wrong)), expects)
 
     def parse(self, choice: Choice, items: Sequence[Pair]) -> Parsed[Pair, Finding]:
         """Return the findings of a reply; findings that lack a requested rationale are poor."""
         facts = self.facts(items)
         given = arguments_of(choice, facts.arguments) or in_tags(choice, facts)
         units, passages = [*by_fact(items)], _passages(items)
+        found, wrong = facts.read(given)
         findings = {
             (units[fact - 1], passages[passage - 1]): finding
-            for (fact, passage), finding in facts.findings(given).items()
+            for (fact, passage), finding in found.items()
         }
         poor = [pair for pair in findings if not findings[pair].explained(self.settings)]
         if len(findings) < len(items):
-            return Parsed(findings, facts.wrong(given), poor)
+            return Parsed(findings, wrong, poor)
         return Parsed(findings, "it had no rationale of some verdicts; give one with each", poor)
 
     def system(self) -> str:
@@ -160,19 +160,18 @@ class _Calls:
         told = {"verdicts": self.prompts[f"verdicts_{labels}"], "fields": "\n".join(fields)}
         return self.prompts.render("verify_xml_system", **told, example=example)
 
-    def function(self, facts: FactFunction, example: bool = True) -> Function:
-        """Return the function that is called, with an example of the arguments or without."""
-        names = schema.described(self.settings)
-        texts = {name: self.prompts[f"argument_{name}"] for name in names}
-        sample = facts.example() if example else None
-        about = self.prompts["function_verify"]
-        return Function("verify_facts", about, facts.parameters(texts), sample)
+    def function(self, facts: FactFunction, repair: bool = False) -> Function:
+        """Return the function that is called. That of a repair is exact, and has no example, which
+        weak models copy."""
+        texts = {name: self.prompts[f"argument_{name}"] for name in described(self.settings)}
+        parameters, sample = facts.parameters(texts, repair), None if repair else facts.example()
+        return Function("verify_facts", self.prompts["function_verify"], parameters, sample)
 
-    def facts(self, items: Sequence[Pair], exact: bool = False) -> FactFunction:
+    def facts(self, items: Sequence[Pair]) -> FactFunction:
         """Return the function object of these pairs, with the numbers of their passages."""
         numbers = {passage: number for number, passage in enumerate(_passages(items), 1)}
         passages = [[numbers[one] for one in found] for found in by_fact(items).values()]
-        return FactFunction(passages, self.settings, exact)
+        return FactFunction(passages, self.settings)
 
     def user(self, items: Sequence[Pair], function: FactFunction) -> str:
         """Return the user message: passages, context and facts."""

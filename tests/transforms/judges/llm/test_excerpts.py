@@ -11,9 +11,8 @@ from ufo.transforms.judges.llm.excerpts import (
     paragraph,
     ranges,
     repeats,
-    slices,
 )
-from ufo.transforms.sentences import segment
+from ufo.transforms.sentences import Span, segment
 
 
 def text_of(text: str) -> Text:
@@ -52,14 +51,22 @@ def test_numbers_are_told_as_ranges(numbers: list[int], told: str) -> None:
 @pytest.mark.parametrize(
     ("text", "tokens", "pieces"),
     [
-        pytest.param("aaaa bbb", 2, ["aaaa bbb"], id="one that fits"),
-        pytest.param("aaaa bbbb cccc dddd", 2, ["aaaa bbbb", "cccc dddd"], id="words"),
-        pytest.param("ab cdefghijkl", 2, ["ab cdefg", "hijkl"], id="a long word"),
+        pytest.param("aaaa bbb", 8, ["aaaa bbb"], id="one that fits"),
+        pytest.param("aaaa bbbb cccc dddd", 6, ["aaaa bbbb", "cccc dddd"], id="words"),
+        pytest.param("ab cdefghijklmnop", 6, ["ab", "cdefghijklm", "nop"], id="a long word"),
         pytest.param("abcdefgh", 0, [*"abcdefgh"], id="no room"),
     ],
 )
 def test_a_long_sentence_is_cut_at_white_space(text: str, tokens: int, pieces: list[str]) -> None:
-    assert slices(text, tokens) == pieces
+    # A sentence has six tokens of tags.
+    sliced, owners = Text(text, [Span(0, len(text))]).sliced(tokens)
+    assert [sliced.sentence(at) for at in range(len(owners))] == pieces
+    assert set(owners) == {0}
+
+
+def test_a_slice_is_of_its_sentence() -> None:
+    text = text_of("One. Two and three and four and five and six.")
+    assert text.sliced(11)[1] == [0, 1, 1]
 
 
 @pytest.mark.parametrize(("index", "sentence"), [(0, "One."), (4, "Five."), (5, ""), (None, "")])
@@ -106,22 +113,34 @@ TWO_AND_TWO = "Ada was one. Bob was two.\n\nCyd was six. Dan was ten."
     ],
 )
 def test_a_part_has_the_sentences_that_fit(text: str, tokens: int, parts: list[list[int]]) -> None:
-    assert [[*part.sentences] for part in text_of(text).parts(tokens)] == parts
+    cut_up = text_of(text)
+    assert cut_up.parts(range(len(cut_up.spans)), tokens) == parts
 
 
-def test_a_part_is_shown_with_the_first_sentence_and_three_before_it() -> None:
-    first, _, third = text_of(SIX).parts(24)
-    assert first.context == ""
-    assert third.context == "Ada was one.\n[…]\nBob was two. Cyd was six. Dan was ten."
-    *_, last = text_of(SIX).parts(10)
-    assert last.context == "Ada wa[…]\n[…]\nn. Eve was old."
+def test_of_some_sentences_others_are_in_no_part() -> None:
+    assert text_of(SIX).parts([5, 1, 2], 20) == [[1, 2], [5]]
+
+
+@pytest.mark.parametrize(
+    ("first", "tokens", "shown"),
+    [
+        pytest.param(0, 24, "", id="nothing"),
+        pytest.param(1, 24, "Ada was one.", id="the first"),
+        pytest.param(
+            4, 24, "Ada was one.\n[…]\nBob was two. Cyd was six. Dan was ten.", id="three before"
+        ),
+        pytest.param(5, 10, "Ada wa[…]\n[…]\nn. Eve was old.", id="a part of them"),
+    ],
+)
+def test_what_stands_before_a_part_is_shown(first: int, tokens: int, shown: str) -> None:
+    assert text_of(SIX).before(first, tokens) == shown
 
 
 def test_of_long_sentences_100_tokens_of_the_first_and_300_before_a_part_are_shown() -> None:
     sentences = [f"{letter * 3199}." for letter in "ABCD"]
-    *_, last = text_of(" ".join(sentences)).parts(600)
-    # A sentence is 401 tokens, and the two before the part are 802.
-    assert last.context == f"{'A' * 798}[…]\n[…]\n{'C' * 2393}."
+    # A sentence is 401 tokens, and the two before the last are 802.
+    shown = text_of(" ".join(sentences)).before(3, 600)
+    assert shown == f"{'A' * 798}[…]\n[…]\n{'C' * 2393}."
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 import copy
 import json
-from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -96,7 +95,7 @@ def pairs_of(asked: FactFunction) -> set[tuple[int, int]]:
 
 def xml(text: str, *passages: list[int], **control: Any) -> dict[Any, Finding]:
     asked = function(*passages, **control)
-    return asked.findings(in_tags(Choice(text), asked))
+    return asked.read(in_tags(Choice(text), asked))[0]
 
 
 OUTCOMES = {"T": "supported", "F": "refuted", "N": "noans"}
@@ -229,42 +228,42 @@ FALSE = finding("F", "F", "a", None, "r")
 
 
 def test_a_reply_gives_a_check_for_each_pair() -> None:
-    found = function([1, 2, 3], [2], citation=True).findings(
+    found = function([1, 2, 3], [2], citation=True).read(
         {
             "f1": {"checks": [check(2, citation=" q ", verdict="F")], "noans": [1, 3]},
             "f2": {"checks": [check(2, verdict="N", answer="maybe")], "noans": []},
         }
-    )
+    )[0]
     false, unclear = finding("F", "F", "a", "q", "r"), finding("N", "N", "maybe", None, "r")
     assert found == {(1, 1): NOANS, (1, 2): false, (1, 3): NOANS, (2, 2): unclear}
 
 
 def test_passages_that_give_the_same_answer_share_a_check() -> None:
-    found = function([1, 2, 3, 4], [2, 3]).findings(
+    found = function([1, 2, 3, 4], [2, 3]).read(
         {
             "f1": {"checks": [check(passages=[1, 3, 9]), check(2, verdict="F")], "noans": [4]},
             "f2": {"checks": [check(passages=[2, "3", None, True])], "noans": []},
         }
-    )
+    )[0]
     assert found == {(1, 1): SAME, (1, 2): FALSE, (1, 3): SAME, (1, 4): NOANS} | {
         (2, passage): SAME for passage in (2, 3)
     }
     # One that stands in two checks that differ has none.
     twice = {"checks": [check(passages=[1, 2]), check(passages=[2], verdict="F")], "noans": []}
-    assert function([1, 2]).findings({"f1": twice}) == {(1, 1): SAME}
+    assert function([1, 2]).read({"f1": twice})[0] == {(1, 1): SAME}
 
 
 def test_one_passage_is_the_literal_form() -> None:
     asked = function([1], [1])
     assert asked.single
-    found = asked.findings({"f1": check(), "f2": check(verdict="N", answer="NOANS")})
+    found = asked.read({"f1": check(), "f2": check(verdict="N", answer="NOANS")})[0]
     assert found == {(1, 1): SAME, (2, 1): finding("N", "N", None, None, "r")}
-    assert asked.findings({"f1": {"checks": [check(1)], "noans": []}}).keys() == {(1, 1)}
+    assert asked.read({"f1": {"checks": [check(1)], "noans": []}})[0].keys() == {(1, 1)}
 
 
 def verdict_of(given: Any, options: str = "tfn", **fields: Any) -> str | None:
     """The verdict of a fact with one passage, None where there is none; kept as it was given."""
-    found = function([1], verdict_labels=options).findings({"f1": check(verdict=given, **fields)})
+    found = function([1], verdict_labels=options).read({"f1": check(verdict=given, **fields)})[0]
     assert all(one.raw_verdict == str(given) for one in found.values())
     return found[1, 1].outcome if found else None
 
@@ -295,14 +294,14 @@ def test_whole_numbers_are_read_however_they_are_written(value: Any, numbers: li
 def test_a_check_in_another_shape_is_a_judgement(shape: str, single: bool) -> None:
     asked = function([1]) if single else function([1, 2])
     text = shape if single else shape.replace('"noans": []', '"noans": [2]')
-    found = asked.findings(arguments_of(Choice(arguments=text), asked.arguments))
+    found = asked.read(arguments_of(Choice(arguments=text), asked.arguments))[0]
     assert found.get((1, 1)) == SAME
 
 
 @pytest.mark.parametrize(("said", "left"), TABLES["differ"].values(), ids=TABLES["differ"])
 def test_judgements_that_differ_are_none(said: str, left: list[int]) -> None:
     asked = function([1, 2])
-    found = asked.findings(arguments_of(Choice(arguments=said), asked.arguments))
+    found = asked.read(arguments_of(Choice(arguments=said), asked.arguments))[0]
     assert [passage for _, passage in found] == left
 
 
@@ -315,7 +314,7 @@ def test_a_verdict_is_one_of_the_words_asked_for() -> None:
     # An answer that contradicts the verdict is no judgement unless it was forced.
     assert verdict_of("T", answer="NOANS") is None
     assert verdict_of("T", "tf", answer="NOANS") == "supported"
-    (found,) = function([1]).findings({"f1": check(answer=5, rationale=None)}).values()
+    (found,) = function([1]).read({"f1": check(answer=5, rationale=None)})[0].values()
     assert found == finding("T", "T")
 
 
@@ -365,7 +364,7 @@ def test_what_is_malformed_or_said_twice_costs_its_pair_alone(
 ) -> None:
     checks = [{**check(), **one} for one in told]
     other = {"f2": {"checks": [check(1)], "noans": []}, "f": check(), "f9": check()}
-    found = function([1, 2], [1]).findings({"f1": {"checks": checks, "noans": noans}, **other})
+    found = function([1, 2], [1]).read({"f1": {"checks": checks, "noans": noans}, **other})[0]
     assert found.keys() == {*((1, passage) for passage in left), (2, 1)}
 
 
@@ -391,7 +390,7 @@ json_values = st.recursive(
 def test_nothing_but_a_verdict_gives_a_verdict(arguments: dict[str, Any]) -> None:
     for asked in (function([1], [1]), function([1, 2], [2, 3])):
         before = copy.deepcopy(arguments)
-        found = asked.findings(arguments)
+        found = asked.read(arguments)[0]
         assert repr(arguments) == repr(before)
         assert found.keys() <= pairs_of(asked)
         for value in found.values():
@@ -411,36 +410,36 @@ def test_an_example_has_the_form_and_is_no_judgement_when_it_is_repeated(
     asked = FactFunction(passages, control)
     example = asked.example()
     if control.explain == "short":
-        judged = asked.findings(example).values()
+        judged = asked.read(example)[0].values()
         assert {check.outcome for check in judged} <= {"noans", "refuted"}
         assert all(check.answer is None for check in judged)
     own = json.loads(json.dumps(example).replace("1932", "1933").replace("310", "311"))
-    assert set(asked.findings(own)) == pairs_of(asked)
+    assert set(asked.read(own)[0]) == pairs_of(asked)
 
 
 def test_each_passage_has_a_check_of_its_own_in_the_exact_form_alone() -> None:
     asked = function([1, 3])
     told = dict.fromkeys((*fields_of(asked.settings), "noans", "passages"), "What it is.")
     assert list(asked.parameters(told)["$defs"]["fact"]["properties"]) == ["checks", "noans"]
-    exact = replace(asked, exact=True).parameters(told)
+    exact = asked.parameters(told, exact=True)
     assert list(exact["properties"]["f1"]["properties"]) == ["p1", "p3"]
 
 
 def test_the_first_verdict_that_is_none_is_named() -> None:
     asked = function([1, 2], [1])
     value = {"f1": {"checks": [check(1), check(2, verdict="maybe")]}, "f2": {"checks": []}}
-    assert asked.wrong(value) == 'the verdict "maybe" is none of T, F, N'
-    number = function([1], verdict_labels="tf").wrong({"f1": check(verdict=5)})
+    assert asked.read(value)[1] == 'the verdict "maybe" is none of T, F, N'
+    number = function([1], verdict_labels="tf").read({"f1": check(verdict=5)})[1]
     assert number == 'the verdict "5" is none of T, F'
     lacks = "it had no check of some facts or passages"
-    assert asked.wrong({"f1": 3, "f2": {"checks": [check(1), 4]}}) == lacks
+    assert asked.read({"f1": 3, "f2": {"checks": [check(1), 4]}})[1] == lacks
 
 
 def checks_of(*passages: list[int], exact: bool = False, **control: Any) -> Any:
     """The schema of a check, of one of several passages the list of checks."""
-    asked = replace(function(*passages, **control), exact=exact)
+    asked = function(*passages, **control)
     told = {name: f"The {name}." for name in (*fields_of(asked.settings), "noans", "passages")}
-    schema = asked.parameters(told)
+    schema = asked.parameters(told, exact)
     return schema["$defs"]
 
 
@@ -474,6 +473,6 @@ def test_the_schema_of_a_check_has_what_is_asked_for(
 @pytest.mark.parametrize("passages", [([1],), ([1, 2],)], ids=["one passage", "two passages"])
 def test_a_copy_of_the_example_is_known(passages: tuple[list[int], ...]) -> None:
     asked = function(*passages)
-    assert "repeated the example" in asked.wrong(asked.example())
-    assert "repeated the example" not in asked.wrong({"f1": check(1)})
-    assert "no argument" in asked.wrong({})
+    assert "repeated the example" in asked.read(asked.example())[1]
+    assert "repeated the example" not in asked.read({"f1": check(1)})[1]
+    assert "no argument" in asked.read({})[1]
