@@ -5,7 +5,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import lru_cache
 from ipaddress import ip_address
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlsplit
@@ -176,7 +176,7 @@ def azure_of(url: str) -> Azure | None:
     )
 
 
-@cache  # it is asked for with every request
+@lru_cache(maxsize=256)  # it is asked for with every request
 def check_url(url: str, what: str, key_variable: str = KEY_VARIABLE) -> None:
     """Raise a ValueError unless `url` can be an endpoint's; `what` names the option or variable."""
     try:

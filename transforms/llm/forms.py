@@ -197,7 +197,7 @@ _CALL = Request(
         },
         {"report": {"words": [{"word": "tree", "kind": "word"}], "lines": [1]}},
     ),
-    max_tokens=512,  # enough for the call, and mostly for a model that thinks first
+    max_tokens=384,  # enough for the call, and mostly for a model that thinks first
     step=PROBE,
 )
 

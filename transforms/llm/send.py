@@ -167,7 +167,7 @@ class Failing:
 
     answered: bool = False  # by a reply that was not a probe's
     largest: int = _LARGE  # characters of a prompt that is not too large
-    # By the words of the refusal and the request: the number of the request sent last before it.
+    # By the words and by the row of a request: the request, and the number of the one sent last.
     failed: dict[str, dict[int, tuple[Sent, int]]] = field(default_factory=dict)
     of_texts: set[str] = field(default_factory=set)  # words that later requests did not get
 
@@ -277,11 +277,11 @@ class Limiter:
             now = await self._turn_comes()
             self.in_flight += 1
             self._number += 1
-        self._requests.take(1, now)
-        self._tokens.take(tokens, now)
-        if self._silent_since is None:
-            self._silent_since = now
-        return Sent(self._number, made, now, tokens, size, row)
+            self._requests.take(1, now)
+            self._tokens.take(tokens, now)
+            if self._silent_since is None:
+                self._silent_since = now
+            return Sent(self._number, made, now, tokens, size, row)
 
     def release(self) -> None:
         """Count a request as no longer in flight."""

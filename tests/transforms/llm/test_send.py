@@ -152,6 +152,16 @@ def test_a_final_error_stops_all_endpoints_of_a_run() -> None:
     assert caught.value.final
 
 
+def test_outside_a_run_an_error_stops_no_other_request() -> None:
+    async def main(loop: Simulated) -> tuple[float, float]:
+        its = limiter(loop, RateLimits(4))
+        async with admitted(its) as sent:
+            its.failed(sent, SendError("the key is wrong", "401", final=True))
+        return await exchange(its, loop, 1.0)
+
+    assert simulate(main) == (0.0, 1.0)
+
+
 OVERLOAD = ("408", "429", "502", "503", "504", "529", "timeout", "connection")
 
 
