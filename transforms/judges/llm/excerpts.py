@@ -5,7 +5,7 @@ paragraphs, then at sentences.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 from typing import Final
@@ -45,6 +45,27 @@ def ranges(numbers: Iterable[int]) -> str:
     """Format numbers as sorted ranges: "1-3 5"."""
     edges = [f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs(numbers)]
     return " ".join(edges)
+
+
+def packed(
+    groups: Iterable[Sequence[int]], cost: Callable[[int], int], tokens: int
+) -> list[list[int]]:
+    """Return the items in parts of about `tokens` tokens each.
+
+    A group begins a new part if it fits into one, but not into the rest of the last one.
+    """
+    parts: list[list[int]] = []
+    left = 0
+    for group in groups:
+        if left < sum(map(cost, group)) <= tokens:
+            left = 0
+        for item in group:
+            if cost(item) > left:
+                parts.append([])
+                left = tokens
+            parts[-1].append(item)
+            left -= cost(item)
+    return parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,23 +134,10 @@ class Text:
         return sum(count(self.sentence(at)) + TAGS for at in indexes)
 
     def parts(self, indexes: Iterable[int], tokens: int) -> list[list[int]]:
-        """Return these sentences in parts of about `tokens` tokens each."""
+        """Return these sentences in parts of about `tokens` tokens each, cut at paragraphs."""
         wanted = {*indexes}
-        parts: list[list[int]] = []
-        left = 0
-        for paragraph in self.paragraphs():
-            group = [at for at in paragraph if at in wanted]
-            # A paragraph begins a new part if it fits into one, but not into the rest of this one.
-            if left < self.size(group) <= tokens:
-                left = 0
-            for at in group:
-                cost = self.size([at])
-                if cost > left:
-                    parts.append([])
-                    left = tokens
-                parts[-1].append(at)
-                left -= cost
-        return parts
+        paragraphs = ([at for at in group if at in wanted] for group in self.paragraphs())
+        return packed(paragraphs, lambda at: self.size([at]), tokens)
 
     def before(self, first: int, tokens: int) -> str:
         """Return the text's first sentence and those before a later one, for a part of `tokens`

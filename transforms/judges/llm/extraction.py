@@ -16,7 +16,7 @@ from ufo.schemas.text import quantity
 from ufo.transforms.english.words import STOP_WORDS
 from ufo.transforms.judges.judge import Draft
 from ufo.transforms.judges.llm.asking import Asker, Form, Parsed, Question, ask_for_items
-from ufo.transforms.judges.llm.excerpts import AROUND, Text, ranges
+from ufo.transforms.judges.llm.excerpts import AROUND, Text, packed, ranges
 from ufo.transforms.judges.llm.llm_settings import RATIONALE, LlmSettings
 from ufo.transforms.judges.llm.parsing import (
     arguments_of,
@@ -42,9 +42,16 @@ from ufo.transforms.sentences import Span
 CLAIMS: Final = "extract_facts"
 SENTENCES: Final = "extract_sentences"
 QUERIES: Final = "write_queries"
-QUERY_PROMPTS: Final = (
-    *("write_queries_system", "write_queries_user"),
-    *("function_queries", "argument_query", "repair"),
+_PROMPTS: Final = (
+    "extract_user",
+    "function_extract",
+    "argument_claim",
+    "argument_no_claim",
+    "write_queries_system",
+    "write_queries_user",
+    "function_queries",
+    "argument_query",
+    "repair",
 )
 _LONGER: Final = 3  # the length of a reply as a multiple of its sentences' length
 _LEAST: Final = 20  # tokens of a part: a shorter slice of a sentence has no meaning
@@ -78,9 +85,7 @@ def system_of(name: str, settings: LlmSettings) -> str:
 
 def prompt_names(name: str, settings: LlmSettings) -> list[str]:
     """Return the names of the prompts that an extraction depends on."""
-    arguments = ["argument_claim", "argument_query", "argument_no_claim"]
-    names = [system_of(name, settings), "extract_user", "function_extract"]
-    return [*names, *arguments, *QUERY_PROMPTS]
+    return [system_of(name, settings), *_PROMPTS]
 
 
 async def extract(
@@ -201,16 +206,7 @@ async def write_queries(claims: Sequence[str], asker: Asker, settings: LlmSettin
     prompts = asker.prompts
 
     def pack(items: Sequence[int]) -> list[list[int]]:
-        calls: list[list[int]] = []
-        left = 0
-        for at in items:
-            cost = count(claims[at])
-            if not calls or cost > left:
-                calls.append([])
-                left = settings.extract_tokens
-            calls[-1].append(at)
-            left -= cost
-        return calls
+        return packed([items], lambda at: count(claims[at]), settings.extract_tokens)
 
     def question(items: Sequence[int], wrong: str) -> Question:
         tagged = [element(f"c{number}", claims[at]) for number, at in enumerate(items, 1)]

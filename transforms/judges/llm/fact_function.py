@@ -167,8 +167,7 @@ class FactFunction:
         found: dict[Pair, Finding] = {}
         copied, verdicts = False, []
         for number, passages in enumerate(self.passages, 1):
-            value = opened(arguments.get(f"f{number}"))
-            checks = list(self._checks(value, passages))
+            checks = list(self._checks(arguments.get(f"f{number}"), passages))
             if any(_is_sample(self._texts(check)) for _, check in checks):
                 copied = True
                 continue
@@ -177,9 +176,6 @@ class FactFunction:
                 given += [(one, self._finding(check)) for one in told]
                 if VERDICT in check and verdict_of(check[VERDICT], labels) is None:
                     verdicts.append(escape(str(check[VERDICT])[:_SHOWN]))
-            if labels == TFN and isinstance(value, dict):
-                silent = Finding(records.NOANS, raw_verdict=NOANS)
-                given += [(one, silent) for one in numbers_of(opened(value.get(NOANS_LIST)))]
             for passage in passages:
                 said = [finding for one, finding in given if one == passage]
                 if said and said[0] and all(x and x.outcome == said[0].outcome for x in said):
@@ -197,6 +193,7 @@ class FactFunction:
         self, value: Any, passages: Sequence[int]
     ) -> Iterator[tuple[Sequence[int], Mapping[str, Any]]]:
         """Yield the candidates for checks in the argument of a fact, each with its passages."""
+        value = opened(value)
         if isinstance(value, list):
             value = {CHECKS: value}
         if self.single and isinstance(value, (str, bool, int)):
@@ -210,6 +207,8 @@ class FactFunction:
                 yield [passage], check
         for check in objects_of(value.get(CHECKS)):
             yield numbers_of([opened(check.get(PASSAGE)), opened(check.get(PASSAGES))]), check
+        if self.settings.verdict_labels == TFN:
+            yield numbers_of(opened(value.get(NOANS_LIST))), {VERDICT: NOANS}
 
     def _texts(self, check: Mapping[str, Any]) -> dict[str, str | None]:
         texts = {name: check.get(name) for name in fields_of(self.settings)[:-1]}

@@ -36,7 +36,7 @@ from typing import Final
 from ufo.schemas.errors import UsageError
 from ufo.schemas.records import NOANS, REFUTED, SUPPORTED
 from ufo.schemas.text import storable
-from ufo.transforms.judges.llm import fact_function, llm_settings
+from ufo.transforms.judges.llm import fact_function
 from ufo.transforms.judges.llm.asking import (
     SHORT_REPLY,
     Asker,
@@ -202,7 +202,7 @@ def formulation(prompts: Prompts, settings: LlmSettings) -> Formulation:
     way = _ways(labels)[f"published {kind}" if published else kind]
 
     def context(case: Case, unit: int) -> str:
-        shown = kind == llm_settings.RATIONALE
+        shown = kind == "rationale"
         return paragraph(case.text, case.units[unit].sentence_index) if shown else ""
 
     async def finding(case: Case, pair: Pair, asker: Asker) -> Finding:

@@ -225,8 +225,14 @@ def _result(result: Any) -> Row:
 
 
 _HIDDEN = (
-    *("response_id", "record_id", "prompt_version", "key", "fact_id", "variant", "fact_index"),
-    *("step",),
+    "response_id",
+    "record_id",
+    "prompt_version",
+    "key",
+    "fact_id",
+    "variant",
+    "fact_index",
+    "step",
 )
 
 
