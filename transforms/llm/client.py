@@ -415,7 +415,7 @@ class OpenAiClient:
         if key not in self._shared.limiters:
             self._shared.limiters[key] = Limiter(
                 settings.limits.divided(settings.workers),
-                self._shared.stop,
+                self._shared.stop or Stop(),
                 LOCAL_START if endpoint.local else inf,
                 endpoint.timeout,
                 self._timing,

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 from uuid import uuid4
 
 from ufo.schemas.records import Usage
-from ufo.transforms.llm.errors import BUSY, SendError, Tokens
+from ufo.transforms.llm.errors import BUSY, MODEL, SendError, Tokens
 from ufo.transforms.llm.forms import PROBE
 from ufo.transforms.llm.request import LlmError, Report
 from ufo.transforms.llm.tokens import tokens_at_most
@@ -44,6 +44,7 @@ _WORDS: Final = {
     "garbled": "got a reply that cannot be read",
 }
 _BETWEEN_REPORTS: Final = 3.0  # seconds
+_STOPPED_SECONDS: Final = 10.0
 _STEP: Final = 0.125  # added to the concurrency by a reply that is slow or after an overload
 _SLOW: Final = 0.25  # share of the time-out: a slower reply shows a busy endpoint
 _MINUTE: Final = 60.0
@@ -94,10 +95,21 @@ class Retry:
 
 @dataclass(slots=True)
 class Stop:
-    """A flag, shared by the endpoints of a run, that stops all further requests: the message of the
-    error that set it, "" before."""
+    """A flag that stops all further requests: of the endpoints of a run, which share it, until the
+    run ends; elsewhere of one endpoint for ten seconds, since a service and an engine go on."""
 
-    message: str = ""
+    of_run: bool = False
+    _message: str = ""
+    _until: float = -inf
+
+    def set(self, message: str, now: float) -> None:
+        """Stop all further requests, with the message of an error."""
+        self._message = message
+        self._until = inf if self.of_run else now + _STOPPED_SECONDS
+
+    def message(self, now: float) -> str:
+        """Return the message of the error that stops requests, "" where nothing does."""
+        return self._message if now < self._until else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +224,7 @@ class Limiter:
     """Admits requests to one endpoint in the order of arrival; use it on one event loop.
 
     `start` is the initial concurrency; `timeout` is of one request, in seconds. `stop` is shared by
-    all endpoints of a run; without it, as outside a run, no error stops other requests.
+    all endpoints of a run.
 
     No request is delayed for longer than `retry` allows. `reached` says that the endpoint answered
     another process of the run. Where it `queues`, an endpoint that is too busy is waited for,
@@ -220,7 +232,7 @@ class Limiter:
     """
 
     limits: RateLimits
-    stop: Stop | None = None
+    stop: Stop = field(default_factory=Stop)
     start: float = inf
     timeout: float = inf
     timing: Timing = REAL
@@ -308,6 +320,8 @@ class Limiter:
         error.queued = sent.at - sent.made
         if error.status not in _UNANSWERED:
             self._heard()
+        # Outside a run a wrong model, a text or a lost connection stops nobody else's requests.
+        for_all = error.final and error.kind not in ("", MODEL)
         if error.transient and (error.retry_after or 0.0) > self.retry.seconds:
             more = (
                 f"It asks to wait {error.retry_after:,.0f} s, and retries may take "
@@ -321,8 +335,8 @@ class Limiter:
                 "command again"
             )
             error = _final(error, more)
-        if error.final and self.stop:
-            self.stop.message = error.message
+        if error.final and (for_all or self.stop.of_run):
+            self.stop.set(error.message, self.timing.clock())
         # A request sent before the last cut says nothing about the lower limit.
         if error.status in _OVERLOAD and sent.number > self._last_cut:
             self.limit = max(1.0, min(self.limit, self.in_flight) / 2)
@@ -368,8 +382,8 @@ class Limiter:
             "answers"
         )
         error = _final(error, more)
-        if self.stop:
-            self.stop.message = error.message
+        if self.stop.of_run:
+            self.stop.set(error.message, self.timing.clock())
         return error
 
     def _advise(self, error: SendError, now: float) -> None:
@@ -397,9 +411,9 @@ class Limiter:
     async def _turn_comes(self) -> float:
         """Wait until the next request may be sent; return the time."""
         while True:
-            if self.stop and self.stop.message:
-                raise LlmError(self.stop.message, final=True)
             now = self.timing.clock()
+            if message := self.stop.message(now):
+                raise LlmError(message, final=True)
             paused = self._paused_until - now
             wait = max(self._requests.wait(now), self._tokens.wait(now))
             if paused > 0:

@@ -60,7 +60,7 @@ def shared_of(settings: ClientSettings) -> Shared:
     """Return what all clients of a run share in this process."""
     run = settings.usage_log
     # A worker of an engine outlives a run.
-    stop = Stop() if run and not is_folder(run) else None
+    stop = Stop(of_run=True) if run and not is_folder(run) else None
     return once(run, Shared, lambda: Shared(stop, settings.batch))
 
 

@@ -141,7 +141,7 @@ def test_no_request_is_delayed_for_longer_than_retries_may_take(asked: float, st
 
 def test_a_final_error_stops_all_endpoints_of_a_run() -> None:
     async def main(loop: Simulated) -> None:
-        stop = Stop()
+        stop = Stop(of_run=True)
         its, elsewhere = (limiter(loop, RateLimits(4), stop=stop) for _ in range(2))
         async with admitted(its) as sent:
             its.failed(sent, SendError("the key is wrong", "401", final=True))
@@ -152,14 +152,29 @@ def test_a_final_error_stops_all_endpoints_of_a_run() -> None:
     assert caught.value.final
 
 
-def test_outside_a_run_an_error_stops_no_other_request() -> None:
-    async def main(loop: Simulated) -> tuple[float, float]:
+@pytest.mark.parametrize(
+    ("kinds", "stopped"),
+    [(("key",), True), (("quota",), True), (("model",), False), ((), False)],
+    ids=["key", "quota", "model", "connection"],
+)
+def test_outside_a_run_what_all_would_get_stops_requests_for_ten_seconds(
+    kinds: tuple[str, ...], stopped: bool
+) -> None:
+    async def main(loop: Simulated) -> list[bool]:
         its = limiter(loop, RateLimits(4))
         async with admitted(its) as sent:
-            its.failed(sent, SendError("the key is wrong", "401", final=True))
-        return await exchange(its, loop, 1.0)
+            its.failed(sent, SendError("it is wrong", "401", final=True, kinds=kinds))
+        refused = []
+        for seconds in (0.0, 9.0, 2.0):
+            await asyncio.sleep(seconds)
+            try:
+                await exchange(its, loop, 0.0)
+                refused.append(False)
+            except LlmError:
+                refused.append(True)
+        return refused
 
-    assert simulate(main) == (0.0, 1.0)
+    assert simulate(main) == [stopped, stopped, False]
 
 
 OVERLOAD = ("408", "429", "502", "503", "504", "529", "timeout", "connection")
@@ -694,7 +709,7 @@ class Run:
 
     async def _all(self, loop: Simulated, concurrency: int) -> None:
         timing = Timing(chance=lambda: 0.5, clock=loop.time)
-        its = Limiter(RateLimits(concurrency), Stop(), timing=timing)
+        its = Limiter(RateLimits(concurrency), Stop(of_run=True), timing=timing)
         sender = Sender(its, Budget({}), timing)
         asked = (self._one(sender, number) for number in range(len(self._answers)))
         self.results = await asyncio.gather(*asked, return_exceptions=True)
@@ -884,7 +899,9 @@ def test_an_endpoint_that_answers_nothing_that_can_be_used_ends_the_run(status: 
     async def main(loop: Simulated) -> list[Any]:
         timing = Timing(chance=lambda: 0.5, clock=loop.time)
         retry = Retry(seconds=100.0)
-        its = Limiter(RateLimits(64), Stop(), timing=timing, retry=retry, report=lambda _: None)
+        its = Limiter(
+            RateLimits(64), Stop(of_run=True), timing=timing, retry=retry, report=lambda _: None
+        )
         sender = Sender(its, Budget({}), timing)
 
         async def exchange() -> Received[str]:
