@@ -145,7 +145,7 @@ class Transport:
         """Return the JSON that the server gives at a path below its base URL, or at a whole URL;
         None for an error. With a `body` it is posted. Azure is not asked: it lists models, but
         requests name deployments."""
-        if azure_of(self._endpoint.url) or self._silent:
+        if azure_of(self._endpoint.url) or (self._silent and not self.reached):
             return None
         try:
             async with asyncio.timeout(_CONNECT_SECONDS):
