@@ -44,6 +44,7 @@ _MOST_TOKENS = 2**40
 _REASONING = re.compile("reasoning|think|thought")  # names of fields
 _ARGUMENTS = ("arguments", "parameters", "input")  # of a call, in the words of several APIs
 _MOST_PARTS = 10_000  # choices and calls in one stream
+_DATA = re.compile(r"(?:^|[\r\n])\ufeff?data:[ \t]*([^\r\n]*[^\s])")  # of an event
 
 _TAGS = (
     "s|bos|eos|pad|unk|mask|cls|sep|bos_token|eos_token|sys|start_of_turn|end_of_turn|turn"
@@ -366,7 +367,7 @@ def completion_of(events: str) -> dict[str, Any]:
     error in one of them is the reply. A choice without a finish reason broke off.
 
     Raises:
-        ValueError: a chunk is not of the API.
+        ValueError: there is no chunk, or one is not of the API.
     """
     payload: dict[str, Any] = {}
     choices: dict[int, dict[str, Any]] = {}
@@ -388,10 +389,12 @@ def completion_of(events: str) -> dict[str, Any]:
 
 
 def _chunks(events: str) -> Iterator[dict[str, Any]]:
-    for line in events.split("\n"):
-        data = line.removeprefix("data:").strip() if line.startswith("data:") else ""
-        if data and data != "[DONE]":
-            chunk = json.loads(data)
+    data = _DATA.findall(events)
+    if not data:
+        raise ValueError("there are no events")
+    for text in data:
+        if text != "[DONE]":
+            chunk = json.loads(text)
             if not isinstance(chunk, dict):
                 raise ValueError("a chunk is not an object")
             yield chunk

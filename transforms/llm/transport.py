@@ -132,10 +132,7 @@ class Transport:
         headers = dict(response.headers)  # which is quicker to read
         request_id = headers.get("x-request-id")
         try:
-            if headers.get("content-type", "").startswith("text/event-stream"):
-                payload = completion_of(response.text)
-            else:
-                payload = json.loads(response.content)
+            payload = _read(response)
         except (ValueError, RecursionError):
             raise self._garbled(response, request_id) from None
         self._served = True
@@ -200,8 +197,9 @@ class Transport:
 
     async def _stay(self, request: httpx2.Request) -> None:
         """Follow redirects only on the endpoint's host: elsewhere is a page to log in."""
-        if request.url.host != self._host:
-            said = f"it redirects to {str(request.url).partition('?')[0]}"
+        url = request.url
+        if url.host != self._host or url.scheme not in ("http", "https"):
+            said = f"it redirects to {str(url).partition('?')[0]}"
             raise of_response(self._endpoint, self._key, 302, {}, said, time.time())
 
     def _garbled(self, response: httpx2.Response, request_id: str | None) -> SendError:
@@ -238,6 +236,19 @@ def client_of(
             azure_ad_token=key if token else None,
             **common,
         )
+
+
+def _read(response: httpx2.Response) -> Any:
+    """Return the JSON of a reply or, joined, of its events. Its content decides: not every server
+    names the right type.
+
+    Raises:
+        ValueError: it is neither.
+    """
+    try:
+        return json.loads(response.content)
+    except ValueError:
+        return completion_of(response.text)
 
 
 # --- what went wrong ---

@@ -329,6 +329,34 @@ def test_log_probabilities_in_pieces_are_all_kept() -> None:
     assert choice["logprobs"]["content"] == [{"logprob": -1.0}, {"logprob": -2.0}]
 
 
+WHOLE = {"choices": [{"message": {"content": "a"}, "finish_reason": "stop"}]}
+STREAM = events({"choices": [{"delta": {"content": "a"}, "finish_reason": "stop"}]})
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        pytest.param(STREAM, "application/json", id="a stream as JSON"),
+        pytest.param(STREAM, "text/plain", id="a stream as text"),
+        pytest.param(STREAM.replace("\n", "\r"), "text/event-stream", id="carriage returns"),
+        pytest.param(f"\ufeff{STREAM[STREAM.index('data') :]}", "text/event-stream", id="a mark"),
+        pytest.param(json.dumps(WHOLE), "text/event-stream", id="JSON as a stream"),
+    ],
+)
+def test_a_reply_is_read_by_its_content_whatever_type_it_has(body: str, kind: str) -> None:
+    with answering(v1=Reply(body.encode(), 200, {"content-type": kind})) as server:
+        assert send(Endpoint("m", f"{server.address}/v1")) == WHOLE
+
+
+@pytest.mark.parametrize("body", [b"", b"Hello.", b'{"choices": [', b"data: [DONE", b": waiting"])
+def test_a_reply_of_another_content_is_garbled(body: bytes) -> None:
+    with answering(v1=Reply(body)) as server:
+        error = failed(f"{server.address}/v1")
+    assert isinstance(error, SendError)
+    assert error.status == "garbled"
+    assert error.transient
+
+
 def test_a_stream_of_something_else_is_no_reply() -> None:
     with pytest.raises(ValueError, match="not an object"):
         completion_of("data: [1]\n\n")
@@ -491,9 +519,11 @@ def test_a_host_without_proxy_is_not_blamed_on_it(monkeypatch: pytest.MonkeyPatc
         (Reply(b"<html><title>Sign in</title>"), "(200: Sign in)"),
         (Reply(b"<html><title>Blocked</title>", 403), "(403: Blocked)"),
         (Reply(b"", 302, {"location": "https://login.example/sso?token=secret"}), "/sso)"),
+        (Reply(b"", 302, {"location": "ftp://127.0.0.1/a"}), "redirects to ftp://127.0.0.1/a"),
+        (Reply(b"", 307, {"location": "/v1/chat/completions"}), "redirects in a circle"),
         (Reply(b"Client sent an HTTP request to an HTTPS server.", 400), "write https://"),
     ],
-    ids=["a login", "a web filter", "a redirect", "a port with TLS"],
+    ids=["a login", "a web filter", "a redirect", "FTP", "a circle", "a port with TLS"],
 )
 def test_a_page_in_place_of_the_endpoint_is_said(reply: Reply, words: str) -> None:
     with answering(v1=reply) as server:
