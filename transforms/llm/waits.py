@@ -78,7 +78,10 @@ def asked_in_words(text: str, now: float) -> float | None:
             return max(when.timestamp() - now, 0.0)
     if match := _CLOCK.search(text):
         hours, minutes, seconds = map(int, match.groups())
-        return hours * 3600.0 + minutes * 60.0 + seconds
+        duration = hours * 3600.0 + minutes * 60.0 + seconds
+        before = text[: match.start(1)].casefold().rstrip()
+        # In UTC, where it is a time of the day.
+        return (duration - now) % 86400.0 if before.endswith((" at", "until")) else duration
     if match := _FIELD.search(text):
         return _seconds(match[2], now) / (1000.0 if match[1] else 1.0)
     match = _DURATION.search(text) or _CHINESE.search(text)

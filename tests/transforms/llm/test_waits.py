@@ -90,6 +90,8 @@ def test_without_headers_no_limit_is_waited_for() -> None:
         ("try again after 1 hour and 5 minutes", 3900.0),
         ("please try again after 1 seconds", 1.0),
         ("Quota will be replenished in 02:10:05.", 7805.0),
+        ("Your limit resets at 00:02:00 UTC", 20.0),
+        ("not available until 00:01:00", 86360.0),
         ('{"retryDelay": "31s"}', 31.0),
         ('{"retry_after": 30}', 30.0),
         ('{"retry_after_seconds": 2.5}', 2.5),
