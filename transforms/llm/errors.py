@@ -200,7 +200,7 @@ def known(status: int, text: str) -> tuple[tuple[str, ...], dict[str, int]]:
         return (), {}
     groups = matches[0][1].groupdict()
     numbers = {
-        name.rstrip("2"): int(value.replace(",", "")) for name, value in groups.items() if value
+        name.rstrip("23"): int(value.replace(",", "")) for name, value in groups.items() if value
     }
     return tuple(dict.fromkeys(kind for kind, _ in matches)), numbers
 
@@ -215,7 +215,7 @@ def payload_of(text: str) -> Any:
 
 def is_page(payload: Any) -> bool:
     """Return whether a response's body is a web page."""
-    return isinstance(payload, str) and payload.lstrip().startswith("<")
+    return isinstance(payload, str) and re.match(r"\s*<[!?a-z]", payload, re.IGNORECASE) is not None
 
 
 def _fields(payload: Any) -> Mapping[str, Any]:
