@@ -87,7 +87,7 @@ class Retry:
     def pause(self, attempt: int, asked: float | None, chance: float) -> float:
         """Return the pause after attempt 0, 1, …; `chance` in [0, 1) spreads the callers out."""
         backoff = min(self.first * 2.0 ** min(attempt, 30), self.longest)
-        if asked is None:
+        if not asked:
             return backoff * (0.5 + chance / 2)
         # Never before the time asked for, and with jitter after it.
         return asked + min(backoff, 1.0) * chance
@@ -365,7 +365,7 @@ class Limiter:
             self._next_report = now + _BETWEEN_REPORTS
             word = _WORDS.get(error.status, f"got status {error.status}")
             message = f"a request {word}, retrying in {max(1, ceil(pause))} s"
-            if error.status == "connection":
+            if error.status == "connection" and self.reached:
                 message = f"{self.name} does not answer, retrying for {_duration(left, ' more')}"
             self.report(message)
 
@@ -467,7 +467,7 @@ async def retrying(
                 raise
             ends = now + retry.seconds if ends == inf else ends + error.queued
             pause = retry.pause(attempt, error.retry_after, timing.chance())
-            if waits and error.retry_after is None and ends > now:
+            if waits and not error.retry_after and ends > now:
                 pause = min(pause, ends - now)  # one last attempt when the time is over
             if now + pause > ends:
                 raise (limiter.gave_up(error, first) if limiter and waits else error) from None

@@ -283,6 +283,11 @@ def test_the_time_left_of_an_outage_is_told_in_minutes_from_ninety_seconds(
     assert told == [f"the endpoint does not answer, retrying for {words}"]
 
 
+def test_of_an_endpoint_that_never_answered_the_next_try_is_told() -> None:
+    told = outage((1.0, "connection"), reached=False)
+    assert told == ["a request lost the connection, retrying in 4 s"]
+
+
 def test_who_gives_up_waiting_takes_nothing_with_him() -> None:
     async def main(loop: Simulated) -> float:
         its = limiter(loop, RateLimits(1))
@@ -322,7 +327,7 @@ def test_shares_never_come_to_more_than_the_whole(whole: RateLimits, workers: in
         pytest.param(0, 7.0, 0.0, 7.0, id="what was asked for"),
         pytest.param(0, 7.0, 1.0, 7.5, id="up to a pause more than was asked for"),
         pytest.param(9, 7.0, 1.0, 8.0, id="up to a second more than was asked for"),
-        pytest.param(9, 0.0, 0.0, 0.0, id="nothing was asked for"),
+        pytest.param(9, 0.0, 1.0, 4.0, id="no time was named by zero"),
     ],
 )
 def test_a_pause(attempt: int, asked: float | None, chance: float, pause: float) -> None:
@@ -436,12 +441,12 @@ def test_another_error_stays_as_it_is(error: SendError) -> None:
     assert failed(error, 900) is error
 
 
-def outage(*events: tuple[float, str], left: float = 840.0) -> list[str]:
+def outage(*events: tuple[float, str], left: float = 840.0, reached: bool = True) -> list[str]:
     """What is told of a request whose tries end with these errors after so many seconds each."""
     told: list[str] = []
 
     async def main(loop: Simulated) -> None:
-        its = limiter(loop, RateLimits(), report=told.append)
+        its = limiter(loop, RateLimits(), report=told.append, reached=reached)
         for seconds, status in events:
             async with admitted(its) as sent:
                 await asyncio.sleep(seconds)
