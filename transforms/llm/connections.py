@@ -23,8 +23,13 @@ def opening(where: str, kind: Callable[[str], Exception]) -> Iterator[None]:
         raise kind(explained(where, error, proxies())[0]) from None
 
 
-def explained(where: str, error: Exception, proxy: str, reached: bool = False) -> tuple[str, bool]:
-    """Return what keeps requests from an address, with the remedy, and whether it is final."""
+def explained(
+    where: str, error: Exception, proxy: str, reached: bool = False, address: str = "--base_url"
+) -> tuple[str, bool]:
+    """Return what keeps requests from an address, with the remedy, and whether it is final.
+
+    `address` is the flag or variable that sets the address.
+    """
     chain = list(_chain(error))
     names = ": ".join(f"{type(one).__name__}: {one}" for one in chain)
     said = [str(one) for one in chain if str(one)] or [type(chain[-1]).__name__]
@@ -37,6 +42,7 @@ def explained(where: str, error: Exception, proxy: str, reached: bool = False) -
                 where=where,
                 cause=cause,
                 proxy=proxy,
+                address=address,
                 certificates=next(files, "SSL_CERT_FILE is not set"),
             )
             return message, row.get("always", False) or not reached

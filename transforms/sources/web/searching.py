@@ -22,7 +22,7 @@ from ufo.schemas.records import Usage
 from ufo.schemas.text import storable
 from ufo.transforms.llm.budget import Budget
 from ufo.transforms.llm.client_settings import CallSettings
-from ufo.transforms.llm.connections import opening
+from ufo.transforms.llm.connections import explained, opening, proxies
 from ufo.transforms.llm.endpoint import NO_KEY, on_this_machine
 from ufo.transforms.llm.errors import SendError, payload_of, words_of
 from ufo.transforms.llm.request import LlmError
@@ -231,12 +231,9 @@ class Searcher:
         except (httpx.TimeoutException, TimeoutError):
             raise SendError("the search timed out", "timeout", transient=True) from None
         except httpx.HTTPError as error:
-            if isinstance(error, httpx.ConnectError) and not self._answered:
-                name = self.api.url_variable
-                message = f"nothing answers at {self.url}; check {name} and the network"
-                raise SendError(message, "connection", final=True) from None
-            message = f"the connection to {self.url} broke ({type(error).__name__})"
-            raise SendError(message, "connection", transient=True) from None
+            url, name = self.url, self.api.url_variable
+            message, final = explained(url, error, proxies(url), self._answered, name)
+            raise SendError(message, "connection", transient=not final, final=final) from None
         self._answered = True
         if response.status_code != 200:
             key = variable(self.api.key_variable)
@@ -292,6 +289,7 @@ class Searcher:
         return SendError(
             f"{self.url} answered {said}",
             str(status),
+            said=words,
             transient=status in (408, 425, 429) or status >= 500,
             retry_after=retry_after(headers, datetime.now(UTC).timestamp()),
         )

@@ -243,6 +243,34 @@ def test_an_engine_that_is_none_ends_the_run_at_once(
     assert engines.requests == 1
 
 
+def test_the_same_refusal_of_every_search_ends_the_run(engines: Engines) -> None:
+    engines.faults.extend([(422, {"message": "No such product."})] * 9)
+    source = made(passages_per_page=0)
+
+    def searched() -> None:
+        for query in ("a?", "b?", "c?"):
+            wait_for(source.look_up(opened([query])))
+
+    with pytest.raises(RunError, match=r"No such product\. 2 requests in a row were refused so"):
+        searched()
+    assert engines.requests == 2
+
+
+@pytest.mark.parametrize(
+    ("address", "remedy"),
+    [
+        ("https://127.0.0.1:{port}", "does not speak TLS .* write http:// .* in SERPER_BASE_URL"),
+        ("http://a.invalid", "the host of http://a.invalid is not known here .* SERPER_BASE_URL"),
+    ],
+)
+def test_what_keeps_searches_from_their_engine_is_said_with_the_remedy(
+    engines: Engines, monkeypatch: pytest.MonkeyPatch, address: str, remedy: str
+) -> None:
+    monkeypatch.setenv("SERPER_BASE_URL", address.format(port=engines.port))
+    with pytest.raises(RunError, match=remedy):
+        search("a?")
+
+
 def test_an_engine_without_a_key_says_that_it_wants_one(
     engines: Engines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
