@@ -7,6 +7,7 @@ Every step that asks a model (extraction, verification, knowledge) builds a `Req
 
 import asyncio
 import json
+import re
 import tomllib
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -83,6 +84,11 @@ BROKEN_OFF: Final = "broken off"
 _REASONS: Final[Mapping[str, Sequence[str]]] = tomllib.loads(
     (resources.files(__package__) / "finish_reasons.toml").read_text(encoding="utf-8")
 )
+_WORDS: Final = {
+    word.replace("_", ""): kind for kind in (WHOLE, WITHHELD) for word in _REASONS[kind]
+}
+_SPELLED = re.compile(r".*\.|[^a-z]|(?:finish|stop)_?reason_", re.DOTALL)
+"""What is no part of a finish reason's word: `FinishReason.STOP`, `STOP_REASON_END_TURN`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +113,7 @@ class Choice:
     def ending(self) -> str:
         """Whether the reply is WHOLE, was WITHHELD by a filter, or is BROKEN_OFF: for any reason
         that does not mean one of the others, also an unknown one or none."""
-        word = self.finish_reason.strip().casefold().replace("-", "_").replace(" ", "_")
-        return next((kind for kind in (WHOLE, WITHHELD) if word in _REASONS[kind]), BROKEN_OFF)
+        return _WORDS.get(_SPELLED.sub("", self.finish_reason.casefold()), BROKEN_OFF)
 
     @property
     def whole(self) -> bool:

@@ -22,8 +22,18 @@ ENDINGS = {
         "COMPLETE",
         "Finish_Reason_Stop",
         "tool use",
+        "endTurn",
+        "FinishReason.STOP",
+        "STOP_REASON_END_TURN",
     ],
-    WITHHELD: ["content_filter", "SAFETY", "PROHIBITED_CONTENT", "RECITATION", "refusal"],
+    WITHHELD: [
+        "content_filter",
+        "SAFETY",
+        "PROHIBITED_CONTENT",
+        "RECITATION",
+        "refusal",
+        "FinishReason.SAFETY",
+    ],
     BROKEN_OFF: [
         "length",
         "max_tokens",
@@ -41,6 +51,8 @@ ENDINGS = {
         "OTHER",
         "MALFORMED_FUNCTION_CALL",
         "incomplete",
+        "FinishReason.MAX_TOKENS",
+        "error: stop",
     ],
 }
 
