@@ -179,7 +179,8 @@ class Failing:
 
     answered: bool = False  # by a reply that was not a probe's
     largest: int = _LARGE  # characters of a prompt that is not too large
-    # By the words and by the row of a request: the request, and the number of the one sent last.
+    # By the words or the status, and by the row of a request: the request, and the number of the
+    # one sent last.
     failed: dict[str, dict[int, tuple[Sent, int]]] = field(default_factory=dict)
     of_texts: set[str] = field(default_factory=set)  # words that later requests did not get
 
@@ -198,20 +199,24 @@ class Failing:
         `last` says that no other request is in progress, and `newest` is the number of the request
         sent last. A refusal in unknown words may be about the size of the request: of the large
         ones of a response and step the first does not count, since it is halved then. Words that
-        some requests got and later ones did not, as of a content filter, have to come more often.
+        some requests got and later ones did not, as of a content filter, have to come more often,
+        and so do a status's different words.
         """
         words = error.sameness or (_PASSING if error.transient else "")
         if not words or sent.row is None or sent.probe:
             return 0
-        same = self.failed.setdefault(words, {})
-        same.setdefault(id(sent.row), (sent, newest))
+        same, any_words = (self.failed.setdefault(key, {}) for key in (words, error.status))
+        for failed in (same, any_words):
+            failed.setdefault(id(sent.row), (sent, newest))
         if words == _PASSING:
             return 0
         rows = [one.row for one, _ in same.values() if one.row and one.size > self.largest]
         alike = len(same) - len({(row.response_id, row.step) for row in rows})
         few = last and not self.answered and alike > 1
         many = alike >= _SAME and words not in self.of_texts
-        return len(same) if few or many or len(same) >= _SAME_LARGE else 0
+        if few or many:
+            return len(same)
+        return len(any_words) if len(any_words) >= _SAME_LARGE else 0
 
     @property
     def all_fail(self) -> bool:

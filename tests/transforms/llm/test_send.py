@@ -6,6 +6,7 @@ import logging
 import random
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -756,6 +757,14 @@ def test_words_that_only_some_texts_get_end_no_run_until_there_are_many() -> Non
     assert not Run([None, *filtered[:2], None, *filtered, None, *filtered, None]).final
     stopped = Run([None, *filtered[:2], None, *(said(ODD, 403) for _ in range(40))])
     assert stopped.sent == 4 + 20
+
+
+def test_a_status_whatever_its_words_ends_the_run_after_many() -> None:
+    words = ["".join(letters) for letters in permutations("abcde")]
+    run = Run([None, *(said(f"{one} is odd") for one in words)])
+    assert run.sent == 1 + 20
+    assert "20 requests in a row were refused so" in run.final[0]
+    assert not Run([said(f"{one} is odd") for one in words[:19]] + [None]).final
 
 
 def test_replies_to_requests_sent_before_a_refusal_say_nothing_about_its_words() -> None:
