@@ -25,16 +25,6 @@ from ufo.transforms.llm.send import Received
 C = TypeVar("C")
 _CONNECT_SECONDS: Final = 10.0
 _KEPT_SECONDS: Final = 30.0
-_NO_ANSWER: Final = (
-    openai.APIConnectionError,
-    httpx2.HTTPError,
-    httpx2.InvalidURL,
-    httpcore2.NetworkError,
-    httpcore2.ProtocolError,
-    httpcore2.TimeoutException,
-    OSError,  # TimeoutError among them
-    UnicodeError,
-)
 _CONNECT_TIMEOUT: Final = (httpx2.ConnectTimeout, httpcore2.ConnectTimeout)
 
 
@@ -127,7 +117,9 @@ class Transport:
             self.reached = True
             asked = replace(endpoint, model=str(body.get("model", "")))
             raise refused(asked, self._key, error.response) from None
-        except _NO_ANSWER as error:
+        except LlmError:
+            raise
+        except Exception as error:  # of the packages below, whatever it is: there is no answer
             raise unanswered(endpoint, error, self.reached) from None
         headers = dict(response.headers)  # which is quicker to read
         request_id = headers.get("x-request-id")
@@ -150,10 +142,12 @@ class Transport:
                 return json.loads(response.content)
         except openai.APIStatusError:
             self.reached = True
-        except _NO_ANSWER:
-            self._silent = not self.reached
+        except LlmError:
+            raise
         except (SendError, ValueError, RecursionError):
             pass
+        except Exception:  # there is no answer, as in `send`
+            self._silent = not self.reached
         return None
 
     async def aclose(self) -> None:

@@ -440,6 +440,12 @@ def failed(url: str, reached: bool = False) -> SendError | LlmError:
             id="a proxy without a port",
         ),
         pytest.param(
+            {"http_proxy": "http://127.0.0.1:99999"},
+            "http://a.invalid/v1",
+            "the proxy http://127.0.0.1:99999 (http_proxy) is not a proxy that can be used",
+            id="a proxy at a port that none has",
+        ),
+        pytest.param(
             {"SSL_CERT_FILE": "/no/such.pem"},
             f"http://{NOBODY}/v1",
             "the certificates in SSL_CERT_FILE=/no/such.pem cannot be read",
