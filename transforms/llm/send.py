@@ -287,7 +287,7 @@ class Limiter:
         Raises:
             LlmError: final; an endpoint of the run has just failed for good.
         """
-        tokens = tokens_at_most(body) if self.limits.tokens_per_minute else 0
+        tokens = self._counted(tokens_at_most(body)) if self.limits.tokens_per_minute else 0
         size = sum(len(message["content"] or "") for message in body.get("messages", ()))
         made = self.timing.clock()
         async with self._turn:
@@ -314,7 +314,7 @@ class Limiter:
         starts = not self._last_cut and now - sent.at <= _SLOW * self.timeout
         self.limit = min(self._most, self.limit + (1.0 if starts else _STEP))
         if tokens is not None:
-            self._tokens.correct(tokens - sent.tokens)
+            self._tokens.correct(self._counted(tokens) - sent.tokens)
         self._pause(used_up(headers, time.time()))
 
     def failed(self, sent: Sent, error: SendError) -> SendError:
@@ -403,6 +403,11 @@ class Limiter:
         if fits and not self._advised and fits < (self.limits.requests_per_minute or inf):
             self._advised = True
             self.report(f"--requests_per_minute {fits} would fit {self.name}")
+
+    def _counted(self, tokens: int) -> int:
+        """Return the tokens that count against the limit: at most those of a minute, so that
+        neither a large request nor a wrong number keeps others waiting for longer."""
+        return min(tokens, self.limits.tokens_per_minute or tokens)
 
     def _heard(self) -> None:
         self.reached = True
