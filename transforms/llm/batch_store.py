@@ -169,11 +169,12 @@ class BatchStore:
 
     # --- what a run does between its passes ---
 
-    def begin(self) -> None:
-        """Delete the requests that an earlier process noted and did not submit: the next pass asks
-        for those that it needs."""
+    def begin(self) -> bool:
+        """Delete the requests that an earlier process noted and did not submit, and return whether
+        there were any: the next pass asks for those that it needs."""
         noted = "state = 'new' AND tries = 0 OR state = 'again'"
-        self._all(f"DELETE FROM requests WHERE run = :run AND ({noted})")  # noqa: S608
+        query = f"DELETE FROM requests WHERE run = :run AND ({noted}) RETURNING 1"  # noqa: S608
+        return bool(self._all(query))
 
     def settle(self) -> None:
         """Let all responses ask for the judgements that others claimed and did not get."""
