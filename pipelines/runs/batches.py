@@ -35,7 +35,7 @@ from ufo.schemas.text import quantity
 from ufo.transforms.llm import usage_log
 from ufo.transforms.llm.batch_api import FAILED, BatchState, OpenAiBatches, says
 from ufo.transforms.llm.batch_lines import error_of
-from ufo.transforms.llm.batch_store import ASKING, STORED, Batch, BatchStore, Reply
+from ufo.transforms.llm.batch_store import ASKING, STORED, Batch, BatchStore, Reply, Sent
 from ufo.transforms.llm.budget import capped, priced, upper_bound
 from ufo.transforms.llm.chat import tokens
 from ufo.transforms.llm.client_settings import BatchSettings, ClientSettings
@@ -331,8 +331,8 @@ class Rounds:
                     if error_of(batch.endpoint, reply):
                         errors[key] = reply
                     elif key in waiting:
-                        _, row = waiting.pop(key)
-                        self._store.put(key, reply, self._counted(row, reply))
+                        row = self._counted(waiting.pop(key), reply)
+                        self._store.put(key, reply, row)
         seen = len(keys) + damaged if keys else 0  # else it may be a web page in place of a file
         whole = seen >= batch.requests or (state.lines is not None and seen >= state.lines)
         if not whole and time.time() - batch.ended < _SETTLED_SECONDS:
@@ -348,7 +348,7 @@ class Rounds:
         self,
         batch: Batch,
         state: BatchState,
-        waiting: Mapping[str, tuple[int, Usage]],
+        waiting: Mapping[str, Sent],
         errors: Mapping[str, Reply],
     ) -> None:
         """Store an error for each request that is still waiting, or make it new again. Raise a
@@ -361,12 +361,17 @@ class Rounds:
         met = {key: error_of(batch.endpoint, reply) for key, reply in replies.items()}
         ends = self._ends_run(batch, [error for error in met.values() if error])
         with self._store.together():
-            for key, (tries, row) in waiting.items():
+            for key, request in waiting.items():
                 reply, error = replies[key], met[key]
+                row = self._counted(request, reply, error)
                 # The step that asked handles a refusal of the request's content.
                 transient = error is not None and error.transient
-                again = ends or (transient and tries < self._settings.repairs)
-                self._store.put(key, None if again else reply, self._counted(row, reply, error))
+                if ends:  # says nothing of the request
+                    self._store.put(key, None, row, tries=0)
+                elif transient and request.tries < self._settings.repairs:
+                    self._store.put(key, None, row)
+                else:
+                    self._store.put(key, reply, row)
             self._store.note(batch, done=batch.requests, ended=STORED)
         self._api(batch.endpoint).discard([state.source, *state.files])
         self._most[batch.endpoint] *= 2
@@ -394,12 +399,13 @@ class Rounds:
         said = errors[0].message.rstrip(".")
         return f"{said}. All requests got this; the same command asks again"
 
-    def _counted(self, row: Usage, reply: Reply, error: SendError | None = None) -> Usage:
+    def _counted(self, request: Sent, reply: Reply, error: SendError | None = None) -> Usage:
         """Return the usage row of a request that has a reply; write it into the run's log first: if
-        the process is killed between the two, it is repeated there and then counted once."""
+        the process is killed between the two, it is repeated there and then counted once. A reply
+        without its tokens counts as the most that it may cost."""
         prompt, completion = tokens(reply.payload)
         row = replace(
-            row,
+            request.usage,
             request_id=reply.request_id,
             worker_id=WORKER,
             status=error.status if error else OK,
@@ -409,5 +415,8 @@ class Rounds:
             cost_usd=None,
         )
         row = priced(row, self._prices)
-        self._log.add(usage_log.spent_by(row), row)
+        spent = usage_log.spent_by(row)
+        if error is None and row.cost_usd is None:
+            spent[usage_log.COST] = request.usd
+        self._log.add(spent, row)
         return row

@@ -14,7 +14,7 @@ import pytest
 from tests.llm_server import LlmServer
 from tests.llm_server.batch_profiles import PROFILES, Profile, lines, response, writes
 from tests.llm_server.batches import written
-from tests.llm_server.errors import ApiError, quota_spent
+from tests.llm_server.errors import ApiError, overloaded, quota_spent
 from tests.llm_server.http import HttpRequest
 from tests.llm_server.tokens import prompt_tokens
 from tests.pipelines.runs.batch_runs import Running, body, key
@@ -474,6 +474,16 @@ def test_what_met_such_an_error_is_asked_again_later(run: Running, llm_server: L
     assert reply.status == "200"
 
 
+def test_a_refusal_of_all_is_no_try_of_a_request(run: Running, llm_server: LlmServer) -> None:
+    llm_server.batches.line_faults = lambda body: quota_spent()
+    with pytest.raises(RunError, match="the quota of the key"):
+        run(requests=3, repairs=1)
+    faults = [overloaded()]
+    llm_server.batches.line_faults = lambda body: faults.pop() if faults else None
+    replies = run(requests=3, repairs=1)[-1]
+    assert [reply.status for reply in replies if reply] == ["200"] * 3
+
+
 # --- how much is in a batch
 
 
@@ -518,6 +528,21 @@ def test_what_may_cost_what_is_left(run: Running, share: float, sizes: list[int]
     with nullcontext() if sizes else pytest.raises(CostCapped):
         run(prices={"offline-judge": price}, max_cost=cap)
     assert run.sizes == sizes
+
+
+def test_a_reply_without_its_tokens_costs_what_it_may_cost(
+    run: Running, llm_server: LlmServer
+) -> None:
+    def without_usage(row: Any) -> Any:
+        body = {name: value for name, value in row["response"]["body"].items() if name != "usage"}
+        return response(row, body=body)
+
+    lines(without_usage)(llm_server.batches)
+    price = Price(10.0, 40.0)
+    cap = 2.5 * upper_bound(price.of_batch, body(0))
+    with pytest.raises(CostCapped):
+        run(requests=4, most=1, prices={"offline-judge": price}, max_cost=cap)
+    assert run.sizes == [1, 1]
 
 
 @pytest.mark.parametrize(
