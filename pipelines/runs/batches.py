@@ -35,7 +35,7 @@ from ufo.schemas.text import quantity
 from ufo.transforms.llm import usage_log
 from ufo.transforms.llm.batch_api import FAILED, BatchState, OpenAiBatches, says
 from ufo.transforms.llm.batch_lines import error_of
-from ufo.transforms.llm.batch_store import ASKING, STORED, Batch, BatchStore, Reply
+from ufo.transforms.llm.batch_store import ASKING, STORED, Batch, BatchStore, Reply, Sent
 from ufo.transforms.llm.budget import capped, priced, upper_bound
 from ufo.transforms.llm.chat import tokens
 from ufo.transforms.llm.client_settings import BatchSettings, ClientSettings
@@ -54,6 +54,9 @@ _MANY: Final = 5  # times the usual rounds of a run, for requests that are repea
 _LISTED_SECONDS: Final = 120.0  # until a provider lists a batch that it accepted
 _SETTLED_SECONDS: Final = 600.0  # until it knows a new batch, and all replies of one are there
 _STORED_AT_ONCE: Final = 500
+_NO_BATCHES: Final = (
+    "{}. Batches were asked for (--batch); where the endpoint has none, leave it out"
+)
 _SAME: Final = 5  # requests with the same error: any other would get it too
 
 Evaluate = Callable[[Sequence[Chunk]], Written]
@@ -107,8 +110,9 @@ class Rounds:
             RunError: an endpoint has no batches, or cannot be asked, or the run cannot go on.
         """
         try:
-            self._store.begin()
+            unsubmitted = self._store.begin()
             self._settle()  # what an earlier process left
+            self._round = max(0, self._round - unsubmitted)  # the round goes on
             chunks = list(chunks)
             self._pass_through(chunks, attempt, evaluate)
         except LlmError as error:  # of an endpoint's key or headers
@@ -159,8 +163,8 @@ class Rounds:
                     self._submit(endpoint)
                 under_way = self._store.under_way()
                 self._tell()
-                stored = [self._advance(batch) for batch in under_way]
-                if any(stored):
+                moved = [self._advance(batch) for batch in under_way]
+                if any(moved):
                     pause = _FIRST_PAUSE
                 else:
                     self._pause(pause, under_way)
@@ -206,9 +210,9 @@ class Rounds:
     def _submit(self, endpoint: Endpoint) -> None:
         """Submit the new requests, as far as limits allow; the rest is submitted after a pause."""
         with TemporaryFile(prefix="ufo-batch-") as lines:
-            accepted = True
-            while accepted and (usd := self._write(endpoint, lines)):
-                accepted = self._sent(self._store.plan(endpoint, self._round, usd), lines)
+            more = True
+            while more and (usd := self._write(endpoint, lines)):
+                more = self._sent(self._store.plan(endpoint, self._round, usd), lines)
 
     def _write(self, endpoint: Endpoint, lines: IO[bytes]) -> dict[str, float]:
         """Write the lines of a batch; return the highest possible cost of each request by its key,
@@ -236,7 +240,7 @@ class Rounds:
         return usd
 
     def _sent(self, batch: Batch, lines: IO[bytes]) -> bool:
-        """Submit a planned batch, and return whether it is known to be accepted."""
+        """Submit a planned batch, and return whether another may be accepted now."""
         api, file = self._api(batch.endpoint), None
         try:
             file = api.upload(lines, batch.name)
@@ -246,33 +250,35 @@ class Rounds:
         except SendError as error:
             refused = error.status.startswith("4") and error.status not in ("408", "409", "499")
             if refused or not file:
-                self._refused(batch, file, error.message, error.transient)
-            else:
-                self._say(f"{error.message}; the batch is submitted again, unless it is there")
+                return self._refused(batch, file, error.message, error.transient)
+            if not error.transient:
+                raise RunError(_NO_BATCHES.format(error.message)) from None
+            self._say(f"{error.message}; the batch is submitted again, unless it is there")
             return False
 
-    def _refused(self, batch: Batch, file: str | None, message: str, passes: bool) -> None:
-        """Make the requests of a refused batch new again; raise a RunError unless that `passes`.
+    def _refused(self, batch: Batch, file: str | None, message: str, passes: bool) -> bool:
+        """Make the requests of a refused batch new again, and return whether fewer may be accepted
+        now; raise a RunError unless the refusal `passes`.
 
         Where too much was enqueued, half as many requests may be under way, and twice as many with
         each batch that ends.
         """
         self._store.take_back(batch)
         self._api(batch.endpoint).discard([file])
-        if says("enqueued", message):
+        enqueued = says("enqueued", message)
+        if enqueued:
             self._most[batch.endpoint] = max(1, batch.requests // 2)
         elif not passes:
-            raise RunError(
-                f"{message}. Batches were asked for (--batch); where the endpoint has none, leave "
-                "it out"
-            )
+            raise RunError(_NO_BATCHES.format(message))
         self._say(f"{message}; the batch is submitted again")
+        return enqueued and batch.requests > 1
 
     # --- collecting ---
 
     def _advance(self, batch: Batch) -> bool:
-        """Take a batch under way a step further; return whether its replies are now all stored.
-        Raise RunError where no further request, or no further look, would help."""
+        """Take a batch under way a step further; return whether its replies are now all stored, or
+        it is to be submitted in smaller parts. Raise RunError where no further request, or no
+        further look, would help."""
         api, name = self._api(batch.endpoint), batch.id
         try:
             if batch.done == ASKING:
@@ -285,8 +291,7 @@ class Rounds:
             state = api.state(name)
             said = f"{state.code}: {state.message}"
             if state.phase == FAILED and says("enqueued", said):
-                self._refused(batch, state.source, said, passes=True)
-                return False
+                return self._refused(batch, state.source, said, passes=True)
             if not state.phase:
                 self._say(f"{state.word!r} is no state of a batch that ufo knows; it is waited for")
             ended = batch.ended or (time.time() if state.ended else 0.0)
@@ -326,8 +331,8 @@ class Rounds:
                     if error_of(batch.endpoint, reply):
                         errors[key] = reply
                     elif key in waiting:
-                        _, row = waiting.pop(key)
-                        self._store.put(key, reply, self._counted(row, reply))
+                        row = self._counted(waiting.pop(key), reply)
+                        self._store.put(key, reply, row)
         seen = len(keys) + damaged if keys else 0  # else it may be a web page in place of a file
         whole = seen >= batch.requests or (state.lines is not None and seen >= state.lines)
         if not whole and time.time() - batch.ended < _SETTLED_SECONDS:
@@ -343,7 +348,7 @@ class Rounds:
         self,
         batch: Batch,
         state: BatchState,
-        waiting: Mapping[str, tuple[int, Usage]],
+        waiting: Mapping[str, Sent],
         errors: Mapping[str, Reply],
     ) -> None:
         """Store an error for each request that is still waiting, or make it new again. Raise a
@@ -356,12 +361,17 @@ class Rounds:
         met = {key: error_of(batch.endpoint, reply) for key, reply in replies.items()}
         ends = self._ends_run(batch, [error for error in met.values() if error])
         with self._store.together():
-            for key, (tries, row) in waiting.items():
+            for key, request in waiting.items():
                 reply, error = replies[key], met[key]
+                row = self._counted(request, reply, error)
                 # The step that asked handles a refusal of the request's content.
                 transient = error is not None and error.transient
-                again = ends or (transient and tries < self._settings.repairs)
-                self._store.put(key, None if again else reply, self._counted(row, reply, error))
+                if ends:  # says nothing of the request
+                    self._store.put(key, None, row, tries=0)
+                elif transient and request.tries < self._settings.repairs:
+                    self._store.put(key, None, row)
+                else:
+                    self._store.put(key, reply, row)
             self._store.note(batch, done=batch.requests, ended=STORED)
         self._api(batch.endpoint).discard([state.source, *state.files])
         self._most[batch.endpoint] *= 2
@@ -389,12 +399,13 @@ class Rounds:
         said = errors[0].message.rstrip(".")
         return f"{said}. All requests got this; the same command asks again"
 
-    def _counted(self, row: Usage, reply: Reply, error: SendError | None = None) -> Usage:
+    def _counted(self, request: Sent, reply: Reply, error: SendError | None = None) -> Usage:
         """Return the usage row of a request that has a reply; write it into the run's log first: if
-        the process is killed between the two, it is repeated there and then counted once."""
+        the process is killed between the two, it is repeated there and then counted once. A reply
+        without its tokens counts as the most that it may cost."""
         prompt, completion = tokens(reply.payload)
         row = replace(
-            row,
+            request.usage,
             request_id=reply.request_id,
             worker_id=WORKER,
             status=error.status if error else OK,
@@ -404,5 +415,8 @@ class Rounds:
             cost_usd=None,
         )
         row = priced(row, self._prices)
-        self._log.add(usage_log.spent_by(row), row)
+        spent = usage_log.spent_by(row)
+        if error is None and row.cost_usd is None:
+            spent[usage_log.COST] = request.usd
+        self._log.add(spent, row)
         return row

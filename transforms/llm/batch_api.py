@@ -24,7 +24,14 @@ from openai import AzureOpenAI, OpenAI
 from ufo.transforms.llm.batch_lines import read_lines
 from ufo.transforms.llm.batch_store import Reply
 from ufo.transforms.llm.endpoint import Endpoint, azure_of
-from ufo.transforms.llm.errors import MODEL, SendError, words_of
+from ufo.transforms.llm.errors import (
+    MODEL,
+    SendError,
+    inside,
+    is_page,
+    of_response,
+    words_of,
+)
 from ufo.transforms.llm.transport import broken, client_of, refused
 
 TAG: Final = "ufo"  # the key of a batch's metadata that holds our name of it
@@ -98,15 +105,16 @@ class OpenAiBatches:
 
     def upload(self, lines: IO[bytes], name: str) -> str:
         """Upload the lines of a batch, and return the id of the file."""
-        with self._explained():
+        with self._explained(again=False):
             file = self._client.files.create(file=(f"ufo-{name}.jsonl", lines), purpose="batch")
+            found = self._id(file)
             for pause in _PAUSES:
                 if phase_of(file.status) != RUNNING:  # Azure reads the file first
                     break
                 time.sleep(pause)
                 with suppress(openai.NotFoundError):
-                    file = self._client.files.retrieve(file.id)
-            return _id(file)
+                    file = self._client.files.retrieve(found)
+            return found
 
     def create(self, file: str, name: str) -> str:
         """Submit a batch of an uploaded file, and return its id; `name` is in its metadata."""
@@ -114,8 +122,8 @@ class OpenAiBatches:
         pauses = iter(_PAUSES)
         while True:
             try:
-                with self._explained():
-                    return _id(self._client.batches.create(input_file_id=file, **batch))
+                with self._explained(again=False):
+                    return self._id(self._client.batches.create(input_file_id=file, **batch))
             except SendError as error:
                 pause = next(pauses, None)
                 if pause is None or not says("file", error.message):
@@ -126,7 +134,9 @@ class OpenAiBatches:
         """Return the id of a batch of that name, or of that file where the provider keeps no names,
         None where none is listed."""
         with self._explained():
-            for batch in islice(self._client.batches.list(limit=100), _LISTED):  # the newest first
+            listed = self._client.batches.list(limit=100)
+            self._raise_error_in(listed)
+            for batch in islice(listed, _LISTED):  # the newest first
                 if (batch.metadata or {}).get(TAG) == name or batch.input_file_id == file:
                     return batch.id
         return None
@@ -137,6 +147,8 @@ class OpenAiBatches:
             shown = json.loads(self._client.batches.with_raw_response.retrieve(batch).content)
             counts = shown.get("request_counts") or {}
             word = str(shown.get("status") or shown.get("state") or "")
+            if not word:
+                self._raise_error_in(shown)
             phase = phase_of(word)
             done = sum(_count(counts.get(name)) for name in _PROCESSED)
             counted = phase == FAILED or (
@@ -175,9 +187,26 @@ class OpenAiBatches:
             for file in filter(None, files):
                 self._client.files.delete(file)
 
+    def _id(self, shown: Any) -> str:
+        """Return the id of a new file or batch."""
+        if not getattr(shown, "id", None):
+            self._raise_error_in(shown)
+            raise ValueError("it has no id")
+        return str(shown.id)
+
+    def _raise_error_in(self, shown: Any) -> None:
+        """Raise the error that a response of status 200 is in place of a file or a batch."""
+        payload = shown if isinstance(shown, str | dict) else shown.to_dict(warnings=False)
+        error = inside(payload)
+        if error or is_page(payload):
+            status, said = error or (200, payload)
+            in_it = error is not None
+            raise of_response(self._endpoint, self._key, status, {}, said, time.time(), in_it)
+
     @contextmanager
-    def _explained(self) -> Iterator[None]:
-        """Raise an error of the client, or of reading what it returns, as a SendError."""
+    def _explained(self, again: bool = True) -> Iterator[None]:
+        """Raise an error of the client, or of reading what it returns, as a SendError; `again`:
+        what cannot be read is worth another look."""
         where = self._endpoint.shown_url
         try:
             yield
@@ -194,13 +223,7 @@ class OpenAiBatches:
             raise broken(self._endpoint, error) from None
         except (AttributeError, KeyError, TypeError, ValueError):
             message = f"{where} answered with something that is no batch and no file"
-            raise SendError(message, "garbled", transient=True) from None
-
-
-def _id(shown: Any) -> str:
-    if not shown.id:
-        raise ValueError("it has no id")
-    return str(shown.id)
+            raise SendError(message, "garbled", transient=again) from None
 
 
 def _count(value: Any) -> int:

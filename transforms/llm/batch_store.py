@@ -64,6 +64,16 @@ class Batch:
     ended: float = 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A request in a batch: its `tries` before, the most that it may cost in US dollars, and its
+    row of the table `usage`."""
+
+    tries: int
+    usd: float
+    usage: Usage
+
+
 class BatchStore:
     """The requests, batches and claims of one run in the file at `path`.
 
@@ -169,11 +179,12 @@ class BatchStore:
 
     # --- what a run does between its passes ---
 
-    def begin(self) -> None:
-        """Delete the requests that an earlier process noted and did not submit: the next pass asks
-        for those that it needs."""
+    def begin(self) -> bool:
+        """Delete the requests that an earlier process noted and did not submit, and return whether
+        there were any: the next pass asks for those that it needs."""
         noted = "state = 'new' AND tries = 0 OR state = 'again'"
-        self._all(f"DELETE FROM requests WHERE run = :run AND ({noted})")  # noqa: S608
+        query = f"DELETE FROM requests WHERE run = :run AND ({noted}) RETURNING 1"  # noqa: S608
+        return bool(self._all(query))
 
     def settle(self) -> None:
         """Let all responses ask for the judgements that others claimed and did not get."""
@@ -229,22 +240,23 @@ class BatchStore:
         query = "SELECT coalesce(sum(usd), 0.0) FROM requests WHERE run = :run AND state = 'sent'"
         return float(self._all(query)[0][0])
 
-    def sent(self, batch: Batch) -> dict[str, tuple[int, Usage]]:
-        """Return the tries and the usage row of each request without a reply, by its key."""
-        query = f"SELECT key, tries, usage FROM requests WHERE {_SENT}"  # noqa: S608
-        rows = self._all(query, lambda *row: (row[0], (row[1], _usage(row[2]))), name=batch.name)
-        return dict(rows)
+    def sent(self, batch: Batch) -> dict[str, Sent]:
+        """Return the requests of a batch that have no reply yet, by their keys."""
+        query = f"SELECT key, tries, usd, usage FROM requests WHERE {_SENT}"  # noqa: S608
+        return dict(self._all(query, _sent, name=batch.name))
 
-    def put(self, key: str, reply: Reply | None, usage: Usage) -> None:
-        """Store the reply to a request with its usage row; without one the request is new again."""
+    def put(self, key: str, reply: Reply | None, usage: Usage, tries: int = 1) -> None:
+        """Store the reply to a request with its usage row; without one the request is new again,
+        with so many more `tries`."""
         kept = reply and packed(asdict(reply))
         self._all(
             "UPDATE requests SET state = iif(:reply IS NULL, 'new', 'answered'), reply = :reply, "
-            "body = iif(:reply IS NULL, body, NULL), usage = :usage, tries = tries + 1 "
+            "body = iif(:reply IS NULL, body, NULL), usage = :usage, tries = tries + :tries "
             "WHERE run = :run AND key = :key",
             key=key,
             reply=kept,
             usage=_json(usage),
+            tries=tries,
         )
 
     def take_back(self, batch: Batch) -> None:
@@ -282,6 +294,10 @@ def _answer(reply: bytes | None, usage: str) -> tuple[Reply | None, Usage]:
 
 def _batch(name: str, run: str, place: str, *more: Any) -> Batch:
     return Batch(name, _endpoint(place), *more)
+
+
+def _sent(key: str, tries: int, usd: float, usage: str) -> tuple[str, Sent]:
+    return key, Sent(tries, usd, _usage(usage))
 
 
 def _json(value: Endpoint | Usage) -> str:

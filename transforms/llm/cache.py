@@ -166,21 +166,23 @@ class CachingClient:
             LlmError: from `inner`.
         """
         keys = request_keys(request, self._settings)
-        there: set[str] = set()
+        there: set[int] = set()
         usage: list[Usage] = []
         failed: list[LlmError] = []
 
         async def look_up(numbers: Sequence[int]) -> dict[int, Answer]:
             values = await self._memory.get_many(keys[number] for number in numbers)
-            there.update(values)
+            read = {number: _from_json(values.get(keys[number])) for number in numbers}
+            cached = {number: answer for number, answer in read.items() if answer}
+            there.update(cached)
             if self._batches is not None and self._batches.knows(keys[0]):
                 return {}  # a run in batches reads its own replies in every pass, with their cost
-            read = {number: _from_json(values.get(keys[number])) for number in numbers}
-            cached = {number: one for number, one in read.items() if one and one[0].whole}
             usage.extend(self._reused(request, cached.values(), cached=True))
             return cached
 
         async def ask(numbers: Sequence[int]) -> dict[int, Answer]:
+            if failed:  # while it waited for equal requests
+                return {}
             asked = replace(request, n=len(numbers), key=keys[numbers[0]])
             try:
                 completion = await self._inner.complete(asked)
@@ -194,7 +196,7 @@ class CachingClient:
                 kept = {
                     keys[number]: _to_json(*answer)
                     for number, answer in new.items()
-                    if keys[number] not in there and usable(request, answer[0])
+                    if number not in there and usable(request, answer[0])
                 }
                 await self._memory.put_many(kept)
             return new
@@ -268,10 +270,10 @@ def _to_json(choice: Choice, request_id: str, tokens: Tokens) -> Any:
 
 
 def _from_json(value: Any) -> Answer | None:
-    """Return a cached answer; None for a value of another shape."""
+    """Return a cached answer; None for a value of another shape, or an answer that is not whole."""
     try:
         choice = Choice(**value["choice"])
         prompt, reply = (None if one is None else int(one) for one in value["tokens"])
-        return choice, str(value["request"]), (prompt, reply)
+        return (choice, str(value["request"]), (prompt, reply)) if choice.whole else None
     except (TypeError, KeyError, ValueError, AttributeError):
         return None

@@ -169,8 +169,10 @@ class SqliteStore:
         self._path = path
         self._report = report
         self._read_only = read_only
+        self._inode: int | None = None
         with self._explained():
             self._connection = self._opened_to_read() if read_only else self._opened()
+            self._inode = os.stat(path).st_ino
 
     def get_many(self, keys: Sequence[str]) -> dict[str, bytes]:
         """Return the values of those keys that exist."""
@@ -225,7 +227,10 @@ class SqliteStore:
             yield
         except (sqlite3.Error, OSError) as error:
             if _damaged(error) and not self._read_only:
-                self._set_aside("is damaged")
+                with suppress(OSError):
+                    # Another process may have set it aside, and a new file is in its place.
+                    if self._inode in (None, os.stat(self._path).st_ino):
+                        self._set_aside("is damaged")
             raise StoreError(f"{self._path}: {error}") from error
 
     def _opened(self) -> sqlite3.Connection:

@@ -5,7 +5,7 @@ Each request is paid once, and answered.
 
 import sqlite3
 from collections.abc import Callable, Sequence
-from contextlib import closing, nullcontext
+from contextlib import closing, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ import pytest
 from tests.llm_server import LlmServer
 from tests.llm_server.batch_profiles import PROFILES, Profile, lines, response, writes
 from tests.llm_server.batches import written
-from tests.llm_server.errors import ApiError, quota_spent
+from tests.llm_server.errors import ApiError, overloaded, quota_spent
 from tests.llm_server.http import HttpRequest
 from tests.llm_server.tokens import prompt_tokens
 from tests.pipelines.runs.batch_runs import Running, body, key
@@ -280,6 +280,76 @@ def test_too_much_is_enqueued_also_by_the_answer_to_the_creation(
     assert llm_server.batches.repeated() == []
 
 
+def refuses_more_than(requests: int, patch: pytest.MonkeyPatch, server: LlmServer) -> None:
+    """Let the creation of a batch of more requests be refused."""
+    create = server.batches._create
+
+    def refusing(asked: Any) -> Any:
+        if server.batches.files[asked["input_file_id"]][1].count(b"\n") > requests:
+            raise ApiError(429, "Enqueued token limit reached. Limit: 90,000 enqueued tokens.")
+        return create(asked)
+
+    patch.setattr(server.batches, "_create", refusing)
+
+
+@pytest.mark.parametrize("at_creation", [False, True], ids=["later", "at the creation"])
+def test_a_command_that_does_not_wait_gets_on_where_too_much_is_enqueued(
+    run: Running, llm_server: LlmServer, monkeypatch: pytest.MonkeyPatch, at_creation: bool
+) -> None:
+    llm_server.batches.polls = 1
+    if at_creation:
+        refuses_more_than(1, monkeypatch, llm_server)
+    else:
+        llm_server.batches.token_limit = prompt_tokens(body(0))
+    for _ in range(4 * REQUESTS):
+        with suppress(BatchesUnderWay):
+            replies = run(requests=REQUESTS, most_rounds=1, wait=0)[-1]
+            break
+    assert None not in replies
+    assert llm_server.batches.sent == REQUESTS
+    assert llm_server.batches.repeated() == []
+
+
+# --- servers that have no batches
+
+
+@pytest.mark.parametrize("path", ["/v1/files", "/v1/batches"])
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        pytest.param({"error": "Unexpected endpoint or method."}, "Unexpected end", id="an error"),
+        pytest.param({"base_resp": {"status_code": 1008, "status_msg": "insufficient balance"}},
+                     "is spent", id="a spent quota"),
+        pytest.param(b"<html>Log in</html>", "a web page is in place", id="a web page"),
+        pytest.param({}, "something that is no batch and no file", id="nothing"),
+        pytest.param(b"", "something that is no batch and no file", id="no body"),
+    ],
+)  # fmt: skip
+def test_an_answer_of_status_200_that_is_no_batch_ends_the_run(
+    run: Running, llm_server: LlmServer, path: str, answer: Any, said: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    reply = llm_server.batches.reply
+    monkeypatch.setattr(
+        llm_server.batches,
+        "reply",
+        lambda request: answer if request.path == path else reply(request),
+    )
+    with pytest.raises(RunError, match=said):
+        run()
+
+
+def test_an_error_in_place_of_a_state_ends_the_run(run: Running, llm_server: LlmServer) -> None:
+    refused = {"error": {"code": 401, "message": "Incorrect API key provided."}}
+    llm_server.batches.polls = 1
+    llm_server.batches.shows = lambda batch, shown: refused if batch.seen else shown
+    with pytest.raises(RunError, match="refused the key in OPENAI_API_KEY"):
+        run()
+    llm_server.batches.shows = lambda batch, shown: shown
+    assert None not in run()[-1]
+    assert run.sizes == [1]
+
+
 # --- the file of batches
 
 
@@ -404,6 +474,16 @@ def test_what_met_such_an_error_is_asked_again_later(run: Running, llm_server: L
     assert reply.status == "200"
 
 
+def test_a_refusal_of_all_is_no_try_of_a_request(run: Running, llm_server: LlmServer) -> None:
+    llm_server.batches.line_faults = lambda body: quota_spent()
+    with pytest.raises(RunError, match="the quota of the key"):
+        run(requests=3, repairs=1)
+    faults = [overloaded()]
+    llm_server.batches.line_faults = lambda body: faults.pop() if faults else None
+    replies = run(requests=3, repairs=1)[-1]
+    assert [reply.status for reply in replies if reply] == ["200"] * 3
+
+
 # --- how much is in a batch
 
 
@@ -448,6 +528,21 @@ def test_what_may_cost_what_is_left(run: Running, share: float, sizes: list[int]
     with nullcontext() if sizes else pytest.raises(CostCapped):
         run(prices={"offline-judge": price}, max_cost=cap)
     assert run.sizes == sizes
+
+
+def test_a_reply_without_its_tokens_costs_what_it_may_cost(
+    run: Running, llm_server: LlmServer
+) -> None:
+    def without_usage(row: Any) -> Any:
+        body = {name: value for name, value in row["response"]["body"].items() if name != "usage"}
+        return response(row, body=body)
+
+    lines(without_usage)(llm_server.batches)
+    price = Price(10.0, 40.0)
+    cap = 2.5 * upper_bound(price.of_batch, body(0))
+    with pytest.raises(CostCapped):
+        run(requests=4, most=1, prices={"offline-judge": price}, max_cost=cap)
+    assert run.sizes == [1, 1]
 
 
 @pytest.mark.parametrize(

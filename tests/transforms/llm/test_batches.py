@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tests.llm_server import LlmServer
 from ufo.schemas.errors import RunError
 from ufo.transforms.llm.batch_api import BatchState, OpenAiBatches
-from ufo.transforms.llm.batch_store import ASKING, STORED, Batch, BatchStore, Reply
+from ufo.transforms.llm.batch_store import ASKING, STORED, Batch, BatchStore, Reply, Sent
 from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.errors import SendError
 from ufo.transforms.llm.usage import usage_row
@@ -184,7 +184,7 @@ def test_what_a_run_ends_or_begins_changes_nothing_of_another(stores: list[Batch
     two.put("r-2-a-0", ANSWER, ROW)
     two.forget()
     assert [key for key, _ in one.bodies(HERE, 9)] == ["r-3-a-0"]
-    assert one.sent(batch) == {"r-2-a-0": (0, ROW)}
+    assert one.sent(batch) == {"r-2-a-0": Sent(0, 2.0, ROW)}
     assert one.under_way() == [batch]
     assert one.claim("other", ["k"]) == ([], True)
 
@@ -221,7 +221,7 @@ def test_only_what_is_sent_and_not_answered_is_reserved(stores: list[BatchStore]
     for key, reply in zip(keys, (ANSWER, None, ANSWER), strict=False):
         store.put(key, reply, ROW)
     assert store.reserved() == 2.0
-    assert store.sent(batch) == {keys[3]: (0, ROW)}
+    assert store.sent(batch) == {keys[3]: Sent(0, 2.0, ROW)}
     held = store.held()
     assert held["batch_requests"] == 1
     assert held["batch_replies"] == 2
@@ -239,7 +239,7 @@ def test_a_request_has_its_reply_but_one_that_is_to_be_repeated(stores: list[Bat
     assert list(store.bodies(HERE, 9)) == [(keys[2], body(1))]
     sent(store, keys[2])
     assert store.sent(batch) == {}
-    assert [*store.sent(store.under_way()[-1]).values()] == [(1, paid)]
+    assert [*store.sent(store.under_way()[-1]).values()] == [Sent(1, 2.0, paid)]
 
 
 def test_a_process_forgets_requests_that_an_earlier_one_did_not_send(
@@ -277,7 +277,7 @@ def test_what_is_written_together_is_written_as_a_whole(stores: list[BatchStore]
 
     with pytest.raises(ValueError, match="not of the file"):
         fail()
-    assert store.sent(batch) == {"r-1-a-0": (0, ROW)}
+    assert store.sent(batch) == {"r-1-a-0": Sent(0, 2.0, ROW)}
 
 
 def test_requests_of_a_batch_that_was_not_taken_are_new_again(stores: list[BatchStore]) -> None:

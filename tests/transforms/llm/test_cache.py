@@ -263,6 +263,13 @@ def test_an_error_is_neither_kept_nor_shared(run: Run) -> None:
     assert len(model.requests) == 2
 
 
+def test_after_an_error_of_its_own_nothing_is_asked_for_in_place_of_others(run: Run) -> None:
+    model = Model(LlmError("down"), LlmError("down"))
+    one, two = run(model, ASKED, replace(ASKED, n=2))
+    assert (one.message, two.message) == ("down", "down")
+    assert [request.n for request in model.requests] == [1, 1]
+
+
 CUT_OFF = Choice("Some", finish_reason="length")
 
 
@@ -324,13 +331,19 @@ KEPT = {"choice": {"text": "kept"}, "request": "q1", "tokens": [1, 2]}
         pytest.param(KEPT | {"tokens": [1]}, "answer 1", id="one number"),
         pytest.param({"choice": {}, "tokens": [1, 2]}, "answer 1", id="no request"),
         pytest.param({"choice": {}, "request": "q1"}, "answer 1", id="no tokens"),
+        pytest.param(KEPT | {"choice": {"text": "x", "finish_reason": "length"}}, "answer 1",
+                     id="a text that was cut off"),
+        pytest.param(KEPT | {"choice": {"finish_reason": 1}}, "answer 1", id="a number for a word"),
         pytest.param([1, 2], "answer 1", id="a list"),
     ],
-)
-def test_another_shape_is_asked_for_anew(run: Run, tmp_path: Path, value: Any, answer: str) -> None:
+)  # fmt: skip
+def test_another_shape_is_asked_for_anew_and_once(
+    run: Run, tmp_path: Path, value: Any, answer: str
+) -> None:
     with closing(SqliteStore(str(tmp_path / "cache.sqlite"))) as store:
         store.put_many({request_keys(ASKED, SETTINGS)[0]: packed(value)})
-    assert texts(run(Model(), ASKED)[0]) == [answer]
+    model = Model()
+    assert [texts(run(model, ASKED)[0]) for _ in range(2)] == [[answer]] * 2
 
 
 def test_a_cache_that_is_only_read_keeps_nothing_new(tmp_path: Path) -> None:

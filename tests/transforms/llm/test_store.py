@@ -182,11 +182,17 @@ def test_a_file_that_breaks_in_use_is_set_aside_for_the_next_one(path: Path) -> 
         file.seek(4096)
         file.write(b"\xa5" * (path.stat().st_size - 4096))
     said: list[str] = []
-    with closing(SqliteStore(str(path), said.append)) as store, pytest.raises(StoreError):
-        store.get_many(list(MANY))
+    # Two processes that find it damaged, and a third that begins in between.
+    first, second = (SqliteStore(str(path), said.append) for _ in range(2))
+    with closing(first), pytest.raises(StoreError):
+        first.get_many(list(MANY))
+    taken(SqliteStore(str(path), silent))
+    with closing(second), pytest.raises(StoreError):
+        second.get_many(list(MANY))
     (message,) = said
     assert "is damaged; it was moved to" in message
-    taken(SqliteStore(str(path), silent))
+    with closing(SqliteStore(str(path), silent)) as store:
+        assert store.get_many([A]) == {A: b"1"}
 
 
 @pytest.mark.parametrize("uri", ["{file}/cache.sqlite", "{file}/folder/", "nosuch://bucket/x/"])
