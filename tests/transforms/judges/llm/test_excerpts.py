@@ -8,6 +8,7 @@ from tests.transforms.judges.llm.scripted import open_units
 from ufo.transforms.judges.llm.excerpts import (
     Text,
     cut,
+    packed,
     paragraph,
     ranges,
     repeats,
@@ -150,3 +151,7 @@ def test_a_claim_is_shown_with_its_paragraph_or_its_neighbours(letters: int, sho
     long = "x" * letters
     whole = paragraph(Text.of(open_units(["c"], f"{long}. Two.\n\nThree.")), 0)
     assert whole == shown.format(long)
+
+
+def test_items_without_any_token_are_a_part() -> None:
+    assert packed([[0, 1]], lambda item: 0, tokens=10) == [[0, 1]]
