@@ -6,7 +6,7 @@ model writes no query is its own query.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
@@ -25,6 +25,7 @@ from ufo.transforms.judges.llm.parsing import (
     numbers_of,
     objects_of,
     opened,
+    values_in,
 )
 from ufo.transforms.llm.request import (
     WITHHELD,
@@ -65,6 +66,7 @@ _CLAIM: Final = {
     "query": "When was the Alma Bridge opened?",
 }
 _EXAMPLE: Final = {"facts": [_CLAIM], "no_claim": [2]}
+_LEVELS: Final = 6  # of objects and lists around a claim
 _SHOWN: Final = 200  # characters of a rejected claim
 # In scripts without spaces between words each character counts as a word.
 _WORD: Final = re.compile(
@@ -169,15 +171,13 @@ def _parsed(text: Text, choice: Choice, items: Sequence[int]) -> Parsed[int, lis
     malformed: set[int] = set()
     last: int | None = None
     facts = arguments.get("facts", arguments.get("claims"))
-    if not arguments and not choice.refusal and choice.ending != WITHHELD:  # the list alone
-        facts = opened(choice.arguments or choice.text)
-    for fact in objects_of(facts):
-        number = next((fact[name] for name in fact if name.startswith("sentence")), None)
+    if facts is None and not choice.refusal and choice.ending != WITHHELD:  # without a list
+        facts = values_in(choice.arguments or choice.text)
+    for number, claim, query in _facts(facts):
         at = _index(number, items)
         if at is None:
             continue
         last, sentence = at, text.sentence(at)
-        claim, query = _text(fact, *_CLAIM_NAMES), _text(fact, *_QUERY_NAMES)
         if not claim:
             malformed.add(at)
         elif not related(claim, sentence):
@@ -199,6 +199,29 @@ def _parsed(text: Text, choice: Choice, items: Sequence[int]) -> Parsed[int, lis
     elif claims:
         wrong = "it left out the sentences that are asked about here"
     return Parsed(claims, wrong, rejected=rejected)
+
+
+def _facts(
+    value: Any, sentence: int | None = None, levels: int = _LEVELS
+) -> Iterator[tuple[int | None, str, str]]:
+    """Yield the number of the sentence, the claim and the query of each fact in a value: of a list
+    of them, or of an object of those of each sentence."""
+    value = opened(value)
+    if isinstance(value, list) and levels:
+        for item in value:
+            yield from _facts(item, sentence, levels - 1)
+    elif isinstance(value, str):
+        yield sentence, read(value).strip(), ""
+    elif isinstance(value, dict):
+        told = (number_of(value[name]) for name in value if name.startswith("sentence"))
+        sentence = next((number for number in told if number is not None), sentence)
+        claim, query = _text(value, *_CLAIM_NAMES), _text(value, *_QUERY_NAMES)
+        numbers = {name: number_of(name) or sentence for name in value if levels}
+        inner = [name for name in numbers if number_of(name) or name.rstrip("s") in _CLAIM_NAMES]
+        if claim or not inner:
+            yield sentence, claim, query
+        for name in () if claim else inner:
+            yield from _facts(value[name], numbers[name], levels - 1)
 
 
 async def write_queries(claims: Sequence[str], asker: Asker, settings: LlmSettings) -> list[str]:
@@ -223,6 +246,9 @@ async def write_queries(claims: Sequence[str], asker: Asker, settings: LlmSettin
         queries: dict[int, str] = {}
         told = opened(arguments_of(choice, ("queries",)).get("queries"))
         in_order = isinstance(told, list) and len(told) == len(items)
+        if isinstance(told, dict) and all(isinstance(query, str) for query in told.values()):
+            by_claim = [{"claim": name, "query": query} for name, query in told.items()]
+            told = told if told.keys() & {*_QUERY_NAMES} else by_claim
         if in_order and all(isinstance(query, str) for query in told):
             told = [{"claim": at, "query": query} for at, query in enumerate(told, 1)]
         for item in objects_of(told):
