@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from math import inf
 from typing import Any, Final
 
 from ufo.schemas.records import InputRecord
@@ -73,6 +74,9 @@ _WORD: Final = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
     "\U00020000-\U0003ffff]|[^\\W_]+"
 )
+Answers = tuple[Mapping[int, list[Draft] | None], list[int]]
+"""The claims of each sentence, and those too long for a context whose size is known since."""
+
 _STEM: Final = 4  # initial letters by which forms of a word are compared
 
 
@@ -101,43 +105,68 @@ async def extract(
     prompts, system = asker.prompts, asker.prompts[system_of(name, settings)]
     most = 1 if name == SENTENCES else None
     asked = element("question", record.question) if record.question else ""
-    tokens = settings.extract_tokens
-    room = asker.room(Question(system, "", _function(name, [1], prompts)))
-    if room is not None:  # for the sentences, their context, and the reply
-        tokens = min(tokens, max(_LEAST, room // (2 + _LONGER)))
-    text, owners = Text(record.text, spans).sliced(tokens)
-    breaks, parts = text.breaks(), text.parts(range(len(owners)), tokens)
 
-    def question(items: Sequence[int], wrong: str) -> Question:
-        context = text.before(items[0], tokens)
-        if wrong or [*items] not in parts:
-            around = min(AROUND, text.size(range(len(owners))))
-            context = text.surroundings(items, around, before=2)
-        lines: list[str] = []
-        for at in items:
-            lines += [""] if at in breaks and lines else []
-            lines.append(element(f"s{at + 1}", text.sentence(at)))
-        user = prompts.render(
-            "extract_user",
-            question=asked,
-            context=element("context", context) if context else "",
-            text=wrapped("text", "\n".join(["", *lines, ""]), language=record.language),
+    def fitting() -> int:
+        """Return the tokens of a part, by the size of the context as far as it is known."""
+        room = asker.room(Question(system, "", _function(name, [1], prompts)))
+        if room is None:
+            return settings.extract_tokens
+        # for the sentences, their context, and the reply
+        return min(settings.extract_tokens, max(_LEAST, room // (2 + _LONGER)))
+
+    async def ask(text: Text, owners: Sequence[int], items: Sequence[int], tokens: int) -> Answers:
+        breaks, parts = text.breaks(), text.parts(items, tokens)
+
+        def question(items: Sequence[int], wrong: str) -> Question:
+            context = text.before(items[0], tokens)
+            if wrong or [*items] not in parts:
+                around = min(AROUND, text.size(range(len(owners))))
+                context = text.surroundings(items, around, before=2)
+            lines: list[str] = []
+            for at in items:
+                lines += [""] if at in breaks and lines else []
+                lines.append(element(f"s{at + 1}", text.sentence(at)))
+            user = prompts.render(
+                "extract_user",
+                question=asked,
+                context=element("context", context) if context else "",
+                text=wrapped("text", "\n".join(["", *lines, ""]), language=record.language),
+            )
+            function = _function(name, [at + 1 for at in items], prompts)
+            return Question(system, user, function, _LONGER * text.size(items))
+
+        def lacks(lost: Sequence[int]) -> str:
+            numbers = ranges(owners[at] + 1 for at in lost if text.size([at]) <= limit())
+            return f"sentences {numbers}" if numbers else ""
+
+        def limit() -> float:
+            """Return the tokens of a sentence from which it is asked for again in slices."""
+            return 2 * fitting() if fitting() < tokens else inf
+
+        form = Form(
+            question,
+            partial(_parsed, text, owners),
+            pack=lambda items: text.parts(items, tokens),
+            lacks=lacks,
         )
-        function = _function(name, [at + 1 for at in items], prompts)
-        return Question(system, user, function, _LONGER * text.size(items))
+        answers = await ask_for_items(items, form, asker)
+        values = {at: answers[at].value for at in items}
+        long = [at for at in items if values[at] is None and text.size([at]) > limit()]
+        return values, long
 
-    form = Form(
-        question,
-        partial(_parsed, text),
-        pack=lambda items: text.parts(items, tokens),
-        lacks=lambda lost: f"sentences {ranges(owners[at] + 1 for at in lost)}",
-    )
-    answers = await ask_for_items(range(len(owners)), form, asker)
+    text, owners = Text(record.text, spans), [*range(len(spans))]
+    items: Sequence[int] = owners
     merged: dict[int, dict[Draft, None]] = {}
-    for at, owner in enumerate(owners):
-        drafts = [replace(draft, sentence_index=owner) for draft in answers[at].value or ()]
-        merged.setdefault(owner, {}).update(dict.fromkeys(drafts))
-    return [draft for drafts in merged.values() for draft in list(drafts)[:most]]
+    while items:
+        tokens = fitting()
+        text, sliced = text.sliced(tokens)
+        owners = [owners[at] for at in sliced]
+        items = [at for at, before in enumerate(sliced) if before in items]
+        values, items = await ask(text, owners, items, tokens)
+        for at, found in values.items():
+            drafts = [replace(draft, sentence_index=owners[at]) for draft in found or ()]
+            merged.setdefault(owners[at], {}).update(dict.fromkeys(drafts))
+    return [draft for at in sorted(merged) for draft in list(merged[at])[:most]]
 
 
 def _function(name: str, sentences: Sequence[int], prompts: Prompts) -> Function:
@@ -153,7 +182,9 @@ def _function(name: str, sentences: Sequence[int], prompts: Prompts) -> Function
     return Function(name, prompts["function_extract"], schema, _EXAMPLE)
 
 
-def _parsed(text: Text, choice: Choice, items: Sequence[int]) -> Parsed[int, list[Draft]]:
+def _parsed(
+    text: Text, owners: Sequence[int], choice: Choice, items: Sequence[int]
+) -> Parsed[int, list[Draft]]:
     """Return the claims in a reply, by the index of their sentence; [] where it has none.
 
     A sentence has no value in three cases:
@@ -182,7 +213,7 @@ def _parsed(text: Text, choice: Choice, items: Sequence[int]) -> Parsed[int, lis
             malformed.add(at)
         elif not related(claim, sentence):
             shown = f"{claim[:_SHOWN]!r}, which has no word of it"
-            lacks = f"a claim of sentence {at + 1} in place of {shown}"
+            lacks = f"a claim of sentence {owners[at] + 1} in place of {shown}"
             rejected.setdefault(at, []).append(lacks)
         else:
             query = query if related(query, sentence, claim) else ""

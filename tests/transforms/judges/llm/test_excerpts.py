@@ -90,8 +90,8 @@ def test_an_excerpt_has_a_mark_where_sentences_are_left_out() -> None:
         pytest.param([0], {}, "One.\n\nTwo.", id="the first"),
         pytest.param([4, None], {}, "Four.\nFive.", id="the last"),
         pytest.param([4], {"before": 2}, "Three.\r\n\r\nFour.\nFive.", id="two before it"),
-        pytest.param([0], {"tokens": 4}, "One.\n\nTwo.", id="as long as allowed"),
-        pytest.param([0], {"tokens": 3}, "One.", id="itself where more is too long"),
+        pytest.param([0], {"tokens": 5}, "One.\n\nTwo.", id="as long as allowed"),
+        pytest.param([0], {"tokens": 4}, "One.", id="itself where more is too long"),
         pytest.param([0], {"tokens": 1}, "On[…]", id="cut where it is too long"),
     ],
 )
