@@ -110,15 +110,59 @@ def _by_passage(arguments: Arguments) -> str:
     return json.dumps({"judgements": checks}, ensure_ascii=False)
 
 
+def _of_each_passage(name: Callable[[int], str]) -> Shape:
+    """The checks of a fact in an object, by the names of their passages."""
+
+    def fact(value: Any) -> Any:
+        if not isinstance(value, dict) or "checks" not in value:
+            return value
+        numbers: dict[str, Any] = {}
+        for check in value["checks"]:
+            told = {field: check[field] for field in check if not field.startswith("passage")}
+            for number in check.get("passages", [check.get("passage")]):
+                numbers[name(number)] = told
+        return {**numbers, "noans": value.get("noans", [])}
+
+    return lambda arguments: json.dumps({key: fact(arguments[key]) for key in arguments})
+
+
+def _of_each_sentence(arguments: Arguments) -> str:
+    """The claims in an object, by their sentence."""
+    if "no_claim" not in arguments:
+        return json.dumps(arguments, ensure_ascii=False)
+    facts: dict[str, list[Any]] = {}
+    for fact in arguments["facts"]:
+        facts.setdefault(f"s{fact.pop('sentence')}", []).append(fact)
+    return json.dumps({"facts": facts, "no-claim": arguments["no_claim"]}, ensure_ascii=False)
+
+
+def _in_lists(arguments: Arguments) -> str:
+    """Every object that is a fact in a list."""
+    listed = {name: [value] for name, value in arguments.items() if re.fullmatch(r"f\d+", name)}
+    return json.dumps({**arguments, **listed}, ensure_ascii=False)
+
+
 def _in_order(arguments: Arguments) -> str:
     """The queries alone, as texts in the order of their claims."""
     queries = [item["query"] for item in arguments.get("queries", [])]
     return json.dumps({"queries": queries} if queries else arguments, ensure_ascii=False)
 
 
+def _of_each_claim(arguments: Arguments) -> str:
+    """The queries in an object, by the numbers of their claims."""
+    queries = {f"c{item['claim']}": item["query"] for item in arguments.get("queries", [])}
+    return json.dumps({"queries": queries} if queries else arguments, ensure_ascii=False)
+
+
 SHAPES: Mapping[str, Shape] = {
     "checks of all facts in a list": _by_passage,
+    "checks by passage": _of_each_passage("p{}".format),
+    "checks by words": _of_each_passage("passage_{}".format),
+    "passages by id": _renamed(passage="passage_id", passages="passage_ids"),
+    "facts in lists": _in_lists,
+    "claims by sentence": _of_each_sentence,
     "queries in order": _in_order,
+    "queries by claim": _of_each_claim,
     "facts in a list": _identified("fact", int),
     "facts in a list by name": _identified("id", "f{}".format),
     "facts by words": _fact("fact_{}".format),

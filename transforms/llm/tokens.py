@@ -16,14 +16,16 @@ from typing import Any, Final
 from ufo.transforms.llm.errors import Overflow
 
 _LETTERS: Final = 8  # letters of a word for each token
+_BLANKS: Final = 4  # blanks for each token, where there are several: as in code
 _OTHERS: Final = 2  # letters outside ASCII for each token, but for those that stand for a word
 _ASCII_TOKENS: Final = re.compile(
-    rf"[A-Za-z]{{1,{_LETTERS}}}|\d{{1,3}}|[^\w\s]{{1,2}}|_{{1,{_LETTERS}}}"
+    rf"[A-Za-z]{{1,{_LETTERS}}}|\d{{1,3}}|[^\w\s]{{1,2}}|_{{1,{_LETTERS}}}|\s{{2,{_BLANKS}}}"
 )
 # Han, kana and Hangul count as a token each.
 _TOKENS: Final = re.compile(
     r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]"
     rf"|[A-Za-z]{{1,{_LETTERS}}}|[^\W\d_]{{1,{_OTHERS}}}|\d{{1,3}}|[^\w\s]{{1,2}}|_{{1,{_LETTERS}}}"
+    rf"|\s{{2,{_BLANKS}}}"
 )
 _PER_MESSAGE: Final = 4  # tokens of the template around a message
 _MARGIN: Final = 1.1  # for prompts with more tokens a word than the earlier ones

@@ -51,6 +51,8 @@ def test_tokens_are_about_as_many_as_byte_pairs() -> None:
         ("_________", 2),
         ("a1_?", 4),
         ("a b", 2),
+        ("a\n\n        b", 5),
+        ("é\n\n        b", 5),
         ("é", 1),
         ("éàè", 2),
         ("é abcdefgh", 2),

@@ -60,7 +60,7 @@ def packed(
         if left < sum(map(cost, group)) <= tokens:
             left = 0
         for item in group:
-            if cost(item) > left:
+            if cost(item) > left or not parts:
                 parts.append([])
                 left = tokens
             parts[-1].append(item)

@@ -6,9 +6,10 @@ model writes no query is its own query.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from math import inf
 from typing import Any, Final
 
 from ufo.schemas.records import InputRecord
@@ -25,6 +26,7 @@ from ufo.transforms.judges.llm.parsing import (
     numbers_of,
     objects_of,
     opened,
+    values_in,
 )
 from ufo.transforms.llm.request import (
     WITHHELD,
@@ -65,12 +67,16 @@ _CLAIM: Final = {
     "query": "When was the Alma Bridge opened?",
 }
 _EXAMPLE: Final = {"facts": [_CLAIM], "no_claim": [2]}
+_LEVELS: Final = 6  # of objects and lists around a claim
 _SHOWN: Final = 200  # characters of a rejected claim
 # In scripts without spaces between words each character counts as a word.
 _WORD: Final = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
     "\U00020000-\U0003ffff]|[^\\W_]+"
 )
+Answers = tuple[Mapping[int, list[Draft] | None], list[int]]
+"""The claims of each sentence, and those too long for a context whose size is known since."""
+
 _STEM: Final = 4  # initial letters by which forms of a word are compared
 
 
@@ -99,43 +105,68 @@ async def extract(
     prompts, system = asker.prompts, asker.prompts[system_of(name, settings)]
     most = 1 if name == SENTENCES else None
     asked = element("question", record.question) if record.question else ""
-    tokens = settings.extract_tokens
-    room = asker.room(Question(system, "", _function(name, [1], prompts)))
-    if room is not None:  # for the sentences, their context, and the reply
-        tokens = min(tokens, max(_LEAST, room // (2 + _LONGER)))
-    text, owners = Text(record.text, spans).sliced(tokens)
-    breaks, parts = text.breaks(), text.parts(range(len(owners)), tokens)
 
-    def question(items: Sequence[int], wrong: str) -> Question:
-        context = text.before(items[0], tokens)
-        if wrong or [*items] not in parts:
-            around = min(AROUND, text.size(range(len(owners))))
-            context = text.surroundings(items, around, before=2)
-        lines: list[str] = []
-        for at in items:
-            lines += [""] if at in breaks and lines else []
-            lines.append(element(f"s{at + 1}", text.sentence(at)))
-        user = prompts.render(
-            "extract_user",
-            question=asked,
-            context=element("context", context) if context else "",
-            text=wrapped("text", "\n".join(["", *lines, ""]), language=record.language),
+    def fitting() -> int:
+        """Return the tokens of a part, by the size of the context as far as it is known."""
+        room = asker.room(Question(system, "", _function(name, [1], prompts)))
+        if room is None:
+            return settings.extract_tokens
+        # for the sentences, their context, and the reply
+        return min(settings.extract_tokens, max(_LEAST, room // (2 + _LONGER)))
+
+    async def ask(text: Text, owners: Sequence[int], items: Sequence[int], tokens: int) -> Answers:
+        breaks, parts = text.breaks(), text.parts(items, tokens)
+
+        def question(items: Sequence[int], wrong: str) -> Question:
+            context = text.before(items[0], tokens)
+            if wrong or [*items] not in parts:
+                around = min(AROUND, text.size(range(len(owners))))
+                context = text.surroundings(items, around, before=2)
+            lines: list[str] = []
+            for at in items:
+                lines += [""] if at in breaks and lines else []
+                lines.append(element(f"s{at + 1}", text.sentence(at)))
+            user = prompts.render(
+                "extract_user",
+                question=asked,
+                context=element("context", context) if context else "",
+                text=wrapped("text", "\n".join(["", *lines, ""]), language=record.language),
+            )
+            function = _function(name, [at + 1 for at in items], prompts)
+            return Question(system, user, function, _LONGER * text.size(items))
+
+        def lacks(lost: Sequence[int]) -> str:
+            numbers = ranges(owners[at] + 1 for at in lost if text.size([at]) <= limit())
+            return f"sentences {numbers}" if numbers else ""
+
+        def limit() -> float:
+            """Return the tokens of a sentence from which it is asked for again in slices."""
+            return 2 * fitting() if fitting() < tokens else inf
+
+        form = Form(
+            question,
+            partial(_parsed, text, owners),
+            pack=lambda items: text.parts(items, tokens),
+            lacks=lacks,
         )
-        function = _function(name, [at + 1 for at in items], prompts)
-        return Question(system, user, function, _LONGER * text.size(items))
+        answers = await ask_for_items(items, form, asker)
+        values = {at: answers[at].value for at in items}
+        long = [at for at in items if values[at] is None and text.size([at]) > limit()]
+        return values, long
 
-    form = Form(
-        question,
-        partial(_parsed, text),
-        pack=lambda items: text.parts(items, tokens),
-        lacks=lambda lost: f"sentences {ranges(owners[at] + 1 for at in lost)}",
-    )
-    answers = await ask_for_items(range(len(owners)), form, asker)
+    text, owners = Text(record.text, spans), [*range(len(spans))]
+    items: Sequence[int] = owners
     merged: dict[int, dict[Draft, None]] = {}
-    for at, owner in enumerate(owners):
-        drafts = [replace(draft, sentence_index=owner) for draft in answers[at].value or ()]
-        merged.setdefault(owner, {}).update(dict.fromkeys(drafts))
-    return [draft for drafts in merged.values() for draft in list(drafts)[:most]]
+    while items:
+        tokens = fitting()
+        text, sliced = text.sliced(tokens)
+        owners = [owners[at] for at in sliced]
+        items = [at for at, before in enumerate(sliced) if before in items]
+        values, items = await ask(text, owners, items, tokens)
+        for at, found in values.items():
+            drafts = [replace(draft, sentence_index=owners[at]) for draft in found or ()]
+            merged.setdefault(owners[at], {}).update(dict.fromkeys(drafts))
+    return [draft for at in sorted(merged) for draft in list(merged[at])[:most]]
 
 
 def _function(name: str, sentences: Sequence[int], prompts: Prompts) -> Function:
@@ -151,7 +182,9 @@ def _function(name: str, sentences: Sequence[int], prompts: Prompts) -> Function
     return Function(name, prompts["function_extract"], schema, _EXAMPLE)
 
 
-def _parsed(text: Text, choice: Choice, items: Sequence[int]) -> Parsed[int, list[Draft]]:
+def _parsed(
+    text: Text, owners: Sequence[int], choice: Choice, items: Sequence[int]
+) -> Parsed[int, list[Draft]]:
     """Return the claims in a reply, by the index of their sentence; [] where it has none.
 
     A sentence has no value in three cases:
@@ -169,20 +202,18 @@ def _parsed(text: Text, choice: Choice, items: Sequence[int]) -> Parsed[int, lis
     malformed: set[int] = set()
     last: int | None = None
     facts = arguments.get("facts", arguments.get("claims"))
-    if not arguments and not choice.refusal and choice.ending != WITHHELD:  # the list alone
-        facts = opened(choice.arguments or choice.text)
-    for fact in objects_of(facts):
-        number = next((fact[name] for name in fact if name.startswith("sentence")), None)
+    if facts is None and not choice.refusal and choice.ending != WITHHELD:  # without a list
+        facts = values_in(choice.arguments or choice.text)
+    for number, claim, query in _facts(facts):
         at = _index(number, items)
         if at is None:
             continue
         last, sentence = at, text.sentence(at)
-        claim, query = _text(fact, *_CLAIM_NAMES), _text(fact, *_QUERY_NAMES)
         if not claim:
             malformed.add(at)
         elif not related(claim, sentence):
             shown = f"{claim[:_SHOWN]!r}, which has no word of it"
-            lacks = f"a claim of sentence {at + 1} in place of {shown}"
+            lacks = f"a claim of sentence {owners[at] + 1} in place of {shown}"
             rejected.setdefault(at, []).append(lacks)
         else:
             query = query if related(query, sentence, claim) else ""
@@ -199,6 +230,29 @@ def _parsed(text: Text, choice: Choice, items: Sequence[int]) -> Parsed[int, lis
     elif claims:
         wrong = "it left out the sentences that are asked about here"
     return Parsed(claims, wrong, rejected=rejected)
+
+
+def _facts(
+    value: Any, sentence: int | None = None, levels: int = _LEVELS
+) -> Iterator[tuple[int | None, str, str]]:
+    """Yield the number of the sentence, the claim and the query of each fact in a value: of a list
+    of them, or of an object of those of each sentence."""
+    value = opened(value)
+    if isinstance(value, list) and levels:
+        for item in value:
+            yield from _facts(item, sentence, levels - 1)
+    elif isinstance(value, str):
+        yield sentence, read(value).strip(), ""
+    elif isinstance(value, dict):
+        told = (number_of(value[name]) for name in value if name.startswith("sentence"))
+        sentence = next((number for number in told if number is not None), sentence)
+        claim, query = _text(value, *_CLAIM_NAMES), _text(value, *_QUERY_NAMES)
+        numbers = {name: number_of(name) or sentence for name in value if levels}
+        inner = [name for name in numbers if number_of(name) or name.rstrip("s") in _CLAIM_NAMES]
+        if claim or not inner:
+            yield sentence, claim, query
+        for name in () if claim else inner:
+            yield from _facts(value[name], numbers[name], levels - 1)
 
 
 async def write_queries(claims: Sequence[str], asker: Asker, settings: LlmSettings) -> list[str]:
@@ -223,6 +277,9 @@ async def write_queries(claims: Sequence[str], asker: Asker, settings: LlmSettin
         queries: dict[int, str] = {}
         told = opened(arguments_of(choice, ("queries",)).get("queries"))
         in_order = isinstance(told, list) and len(told) == len(items)
+        if isinstance(told, dict) and all(isinstance(query, str) for query in told.values()):
+            by_claim = [{"claim": name, "query": query} for name, query in told.items()]
+            told = told if told.keys() & {*_QUERY_NAMES} else by_claim
         if in_order and all(isinstance(query, str) for query in told):
             told = [{"claim": at, "query": query} for at, query in enumerate(told, 1)]
         for item in objects_of(told):

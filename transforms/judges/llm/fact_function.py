@@ -9,6 +9,7 @@ from FaaF's code:
 - A value that does not fit its type is dropped alone; the other values are used.
 """
 
+import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from ufo.schemas import records
 from ufo.schemas.text import storable
 from ufo.transforms.judges.llm.judgements import Finding, Pair
 from ufo.transforms.judges.llm.llm_settings import SHORT, TFN, LlmSettings
-from ufo.transforms.judges.llm.parsing import numbers_of, objects_of, opened, verdict_of
+from ufo.transforms.judges.llm.parsing import number_of, numbers_of, opened, verdict_of
 from ufo.transforms.llm.request import closed, listed, one_of
 from ufo.transforms.prompts.data import escape, read
 
@@ -38,6 +39,8 @@ NOANS_LIST = "noans"
 NOANS = "NOANS"  # the answer where the passage has none
 
 _SHOWN: Final = 40  # characters of a wrong verdict
+_LEVELS: Final = 6  # of objects and lists around a check
+_NUMBERS: Final = re.compile(r"passages?[\W_]*(?:id|no|number)?s?")  # members with numbers
 _SAMPLES: Final[Sequence[Mapping[str, str]]] = tomllib.loads(
     (resources.files(__package__) / "samples.toml").read_text(encoding="utf-8")
 )["samples"]
@@ -190,25 +193,28 @@ class FactFunction:
         return found, "it had no check of some facts or passages"
 
     def _checks(
-        self, value: Any, passages: Sequence[int]
+        self, value: Any, passages: Sequence[int], levels: int = _LEVELS
     ) -> Iterator[tuple[Sequence[int], Mapping[str, Any]]]:
-        """Yield the candidates for checks in the argument of a fact, each with its passages."""
+        """Yield the candidates for checks in a value about these passages, each with those that it
+        names; without any, with the one passage where there are no others."""
         value = opened(value)
-        if isinstance(value, list):
-            value = {CHECKS: value}
-        if self.single and isinstance(value, (str, bool, int)):
+        if isinstance(value, list) and levels:
+            for item in value:
+                yield from self._checks(item, passages, levels - 1)
+        if isinstance(value, (str, bool, int)) and len(passages) == 1:
             value = {VERDICT: value}
         if not isinstance(value, dict):
             return
-        if self.single and VERDICT in value:
-            yield [1], value
-        for passage in passages:
-            for check in objects_of(value.get(f"p{passage}")):
-                yield [passage], check
-        for check in objects_of(value.get(CHECKS)):
-            yield numbers_of([opened(check.get(PASSAGE)), opened(check.get(PASSAGES))]), check
-        if self.settings.verdict_labels == TFN:
-            yield numbers_of(opened(value.get(NOANS_LIST))), {VERDICT: NOANS}
+        named = numbers_of([opened(value[name]) for name in value if _NUMBERS.fullmatch(name)])
+        if VERDICT in value or named:
+            yield named or (passages if len(passages) == 1 else ()), value
+        for name in value if levels else ():
+            number = number_of(name)
+            if number is not None or name in (CHECK, CHECKS):
+                about = passages if number is None else [number]
+                yield from self._checks(value[name], about, levels - 1)
+        if NOANS_LIST in value and self.settings.verdict_labels == TFN:
+            yield numbers_of(opened(value[NOANS_LIST])), {VERDICT: NOANS}
 
     def _texts(self, check: Mapping[str, Any]) -> dict[str, str | None]:
         texts = {name: check.get(name) for name in fields_of(self.settings)[:-1]}

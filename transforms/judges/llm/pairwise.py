@@ -54,13 +54,19 @@ from ufo.transforms.llm.request import WHOLE, WITHHELD, Choice, Function, Messag
 from ufo.transforms.prompts import Prompts
 from ufo.transforms.prompts.data import block, element, read
 
+_WORDS: Final = re.compile(r"\w+")
 _WORD: Final = re.compile(r"\b(?:(true)|(false)|(not clear|unclear))\b", re.IGNORECASE)
 _NEGATED: Final = re.compile(
     r"\b(?:\w*n['’]t|cannot|not|never|neither|nor)\s+(?:\w+\s+)?(?:true|false)\b", re.IGNORECASE
 )
 _RATIONALE_HEAD: Final = re.compile(r"^[^\w\n]*rationale[^\w\n]*?:", re.IGNORECASE)
 _VERDICT_LINE: Final = re.compile(r"^[^\w\n]*verdict[^\w\n]*?:(.*)$", re.IGNORECASE | re.MULTILINE)
-_YES: Final = re.compile(r"\W*(?:<score>\s*)?(?:(yes)|no)\b", re.IGNORECASE)
+_YES: Final = re.compile(
+    r"\W*(?:(?:score|answer|risk|label|assistant)\b\W*)?(?:(yes)|no)\b"
+    r"(?!\W*(?:or\b\W*)?(?:yes|no)\b)",  # no choice between the two
+    re.IGNORECASE,
+)
+_SCORE: Final = re.compile(r"(?:\bscore\b|^)\W*(pass|fail)\b", re.IGNORECASE)
 _OLD_GUARDIAN: Final = re.compile(r"granite-?3(?:\.[0-2])?-guardian|guardian-3\.[0-2]\b")
 
 Said = tuple[Finding | None, str]
@@ -112,14 +118,16 @@ def by_yes(text: str, yes: str, no: str) -> Said:
 
 
 def by_score(text: str, yes: str, no: str) -> Said:
-    """Return the finding of a text with a score in JSON, and the reasoning beside it."""
+    """Return the finding of a text with a score, in JSON or not, and the reasoning beside it."""
     given = arguments_of(Choice(text), ("SCORE", "REASONING"))
     score, reasoning = str(given.get("SCORE")).strip(), given.get("REASONING")
-    if score.upper() not in ("PASS", "FAIL"):
+    scores = {score.upper()} & {"PASS", "FAIL"} or {*map(str.upper, _SCORE.findall(text))}
+    if len(scores) != 1:
         return None, "it has no SCORE that is PASS or FAIL"
     told = reasoning if isinstance(reasoning, list) else [reasoning]
     lines = [read(line).strip() for line in told if isinstance(line, str)]
-    outcome = yes if score.upper() == "PASS" else no
+    (score,) = scores
+    outcome = yes if score == "PASS" else no
     return Finding(outcome, rationale="\n".join(lines) or None, raw_verdict=score), ""
 
 
@@ -267,7 +275,8 @@ async def _asked(
         whole = choice.ending == WHOLE or (bool(told) and is_whole(choice))
         if found is None or choice.refusal or choice.ending == WITHHELD or not whole:
             return Parsed({}, wrong)
-        if way.logprobs and choice.logprob_mean is not None and len(choice.text.split()) == 1:
+        one_word = len(_WORDS.findall(choice.text)) == 1
+        if way.logprobs and choice.logprob_mean is not None and one_word:
             chance = exp(choice.logprob_mean)
             chance = chance if found.outcome == SUPPORTED else 1 - chance
             found = replace(found, probability=chance)

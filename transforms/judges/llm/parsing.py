@@ -33,6 +33,7 @@ _BEGINNING: Final = re.compile(r"\s*(?:```\w*\s*)?[{\[]")
 # A number of a fact or question in the place of its name: "1", "F1", "fact_1", "<f1>".
 _NUMBERED_NAME: Final = re.compile(r"\W*(?:[fq][a-z]*[\W_]*)?(\d{1,4})\W*", re.IGNORECASE)
 _NUMBER_OF_NAME: Final = re.compile(r"id|name|number|claim\w*|[fq][a-z]*(?:_?(?:id|number|no))?")
+_PUNCTUATION: Final = re.compile(r"[\W_]+")
 _RANGE: Final = 10_000  # numbers, at most, between two with a dash
 _CLOSING: Final = {"{": "}", "[": "]"}
 _NO_NAME: Final = {"{": None, "[": ""}
@@ -246,7 +247,7 @@ def arguments_of(choice: Choice, names: Iterable[str]) -> dict[str, Any]:
         return {}
     wanted: dict[str, str] = {}
     for name in names:
-        wanted[name.casefold()] = name
+        wanted[_PUNCTUATION.sub("", name.casefold())] = name
         if number := _NUMBERED_NAME.fullmatch(name):
             wanted[number[1]] = name
     called = _wanted(choice.arguments, wanted, _WRAPPERS) if choice.arguments else ()
@@ -275,7 +276,7 @@ def _named(name: object, wanted: Mapping[str, str]) -> str:
     """Return the wanted name that a name or a number stands for, "" for none."""
     said = str(name).casefold()
     number = _NUMBERED_NAME.fullmatch(said)
-    return wanted.get(said) or (wanted.get(number[1], "") if number else "")
+    return wanted.get(_PUNCTUATION.sub("", said)) or (wanted.get(number[1], "") if number else "")
 
 
 def _numbered(value: Mapping[str, Any], wanted: Mapping[str, str]) -> list[tuple[str, Any]]:
@@ -297,6 +298,11 @@ def opened(value: Any) -> Any:
         with suppress(ValueError, RecursionError):
             return _DECODER.decode(value.strip())
     return value
+
+
+def values_in(text: str) -> list[Any]:
+    """Return the outermost JSON objects of a text."""
+    return [value for value, _ in _objects(text)]
 
 
 def objects_of(value: Any) -> list[dict[str, Any]]:
@@ -348,7 +354,9 @@ _VERDICTS: Final = {
 
 def numbers_of(value: object) -> list[int]:
     """Return the whole numbers that a value gives: 3, 3.0, "p3", "[3]", "#4", "1-3, 5", or a list
-    of such; a text that has anything else gives none."""
+    or object of such; a text that has anything else gives none."""
+    if isinstance(value, dict):
+        value = [*value.values()]
     if isinstance(value, list):
         return [*chain.from_iterable(map(numbers_of, value))]
     if isinstance(value, int) and not isinstance(value, bool):

@@ -8,6 +8,7 @@ from tests.transforms.judges.llm.scripted import open_units
 from ufo.transforms.judges.llm.excerpts import (
     Text,
     cut,
+    packed,
     paragraph,
     ranges,
     repeats,
@@ -89,8 +90,8 @@ def test_an_excerpt_has_a_mark_where_sentences_are_left_out() -> None:
         pytest.param([0], {}, "One.\n\nTwo.", id="the first"),
         pytest.param([4, None], {}, "Four.\nFive.", id="the last"),
         pytest.param([4], {"before": 2}, "Three.\r\n\r\nFour.\nFive.", id="two before it"),
-        pytest.param([0], {"tokens": 4}, "One.\n\nTwo.", id="as long as allowed"),
-        pytest.param([0], {"tokens": 3}, "One.", id="itself where more is too long"),
+        pytest.param([0], {"tokens": 5}, "One.\n\nTwo.", id="as long as allowed"),
+        pytest.param([0], {"tokens": 4}, "One.", id="itself where more is too long"),
         pytest.param([0], {"tokens": 1}, "On[…]", id="cut where it is too long"),
     ],
 )
@@ -150,3 +151,7 @@ def test_a_claim_is_shown_with_its_paragraph_or_its_neighbours(letters: int, sho
     long = "x" * letters
     whole = paragraph(Text.of(open_units(["c"], f"{long}. Two.\n\nThree.")), 0)
     assert whole == shown.format(long)
+
+
+def test_items_without_any_token_are_a_part() -> None:
+    assert packed([[0, 1]], lambda item: 0, tokens=10) == [[0, 1]]

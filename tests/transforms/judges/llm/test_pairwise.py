@@ -61,6 +61,8 @@ def asked(said: Any, formulation: str, **settings: Any) -> tuple[Evidence, FakeC
         pytest.param("minicheck", "Yes", True, id="minicheck, yes"),
         pytest.param("minicheck", " no.", False, id="minicheck, no"),
         pytest.param("minicheck", "YES\n", True, id="minicheck, in capitals"),
+        pytest.param("minicheck", "Answer: Yes", True, id="minicheck, named"),
+        pytest.param("minicheck", '{"answer": "No"}', False, id="minicheck, JSON"),
         pytest.param("granite_guardian", "No", True, id="granite, no risk"),
         pytest.param("granite_guardian", "Yes", False, id="granite, a risk"),
         pytest.param("granite_guardian", "<score> no </score>", True, id="granite 3.3, no risk"),
@@ -71,6 +73,8 @@ def asked(said: Any, formulation: str, **settings: Any) -> tuple[Evidence, FakeC
         pytest.param("lynx", '{"REASONING": ["So.", "Yes."], "SCORE": "PASS"}', True, id="lynx"),
         pytest.param("lynx", '{"REASONING": "So.", "SCORE": FAIL}', False, id="lynx, no quotes"),
         pytest.param("lynx", "{'REASONING': ['So'], 'SCORE': 'fail'}", False, id="lynx, Python"),
+        pytest.param("lynx", '{"REASONING": ["So"], "SCORE": "PASS"', True, id="lynx, not closed"),
+        pytest.param("lynx", '{"REASONING": ["So"], "SCORE": ["FAIL."]}', False, id="lynx, list"),
     ],
 )
 @pytest.mark.parametrize(("labels", "other"), [("tfn", "noans"), ("tf", "refuted")])
@@ -81,6 +85,26 @@ def test_what_is_not_supported_is_noans_or_with_two_labels_refuted(
     assert row.outcome == ("supported" if supported else other)
     assert len(client.requests) == 1
     assert bool(row.rationale) is (formulation == "lynx")
+
+
+@pytest.mark.parametrize(
+    ("said", "outcome"),
+    [
+        ('{"REASONING": - It is said\n- so, "SCORE": PASS}', "supported"),
+        ("SCORE: FAIL", "noans"),
+        ("FAIL", "noans"),
+        ("SCORE: FAIL\nSCORE: PASS", "error"),
+    ],
+)
+def test_a_score_of_lynx_without_json_has_no_reasoning(said: str, outcome: str) -> None:
+    row, _ = asked(said, "lynx")
+    assert row.outcome == outcome
+    assert row.rationale is None
+
+
+@pytest.mark.parametrize("said", ["Yes or No", "Yes/No", "No. Yes"])
+def test_both_words_are_no_answer(said: str) -> None:
+    assert asked(said, "minicheck")[0].outcome == "error"
 
 
 @pytest.mark.parametrize("formulation", ["minicheck", "granite_guardian", "lynx"])
@@ -99,6 +123,7 @@ def test_another_reply_is_an_error_and_is_not_asked_again(formulation: str, said
         pytest.param("granite_guardian", "No", exp(-0.1), id="of no risk"),
         pytest.param("granite_guardian", "Yes", 1 - exp(-0.1), id="of a risk"),
         pytest.param("granite_guardian", "<score> no </score>", None, id="of several words"),
+        pytest.param("granite_guardian", "<score>no</score>", None, id="of words and tags"),
     ],
 )
 def test_the_probability_of_support_is_that_of_the_word(

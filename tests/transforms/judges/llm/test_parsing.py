@@ -432,7 +432,7 @@ def test_the_first_verdict_that_is_none_is_named() -> None:
     number = function([1], verdict_labels="tf").read({"f1": check(verdict=5)})[1]
     assert number == 'the verdict "5" is none of T, F'
     lacks = "it had no check of some facts or passages"
-    assert asked.read({"f1": 3, "f2": {"checks": [check(1), 4]}})[1] == lacks
+    assert asked.read({"f1": 3, "f2": {"checks": [check(1), None]}})[1] == lacks
 
 
 def checks_of(*passages: list[int], exact: bool = False, **control: Any) -> Any:
