@@ -111,10 +111,11 @@ class Context:
         whether a lower limit may help."""
         if overflow.prompt:
             self.counted(prompt, overflow.prompt)
-        if (overflow.context or 0) not in _SIZES:
+        named = overflow.context or 0
+        if named not in _SIZES:
             self._guess = min(self._guess or prompt, int(_LOWER * self._ratio * prompt))
         else:
-            self.size = overflow.context
+            self.size = named
             if not overflow.prompt and self._ratio * prompt + limit <= self.size:
                 self._ratio *= _MORE
         fits = self.size is not None and self.size - self._ratio * prompt >= expects
