@@ -32,6 +32,8 @@ _MARGIN: Final = 1.1  # for prompts with more tokens a word than the earlier one
 _SPARE: Final = 16  # tokens of a chat template
 _SURE: Final = 0.8  # lower bound of the true count, as a factor of the estimate
 _SHORT: Final = 256  # tokens; in a shorter prompt the chat template dominates the count
+_HIGHEST: Final = 8  # upper bound of the true count, as a factor of the estimate
+_SIZES: Final = range(128, 2**31)  # of a context
 _MORE: Final = 1.3  # factor on the ratio after a prompt that should have fitted was refused
 _LOWER: Final = 0.75  # the assumed context, as a share of a prompt refused as too long
 _FEWEST_BYTES: Final = 3  # of a token, on average
@@ -101,8 +103,9 @@ class Context:
 
     def counted(self, prompt: int, tokens: int | None) -> None:
         """Learn from the tokens that the endpoint counted in a prompt. Only a higher ratio counts:
-        some servers count only the part of a prompt that they had not read before."""
-        if tokens and prompt >= _SHORT:
+        some servers count only the part of a prompt that they had not read before. A number that
+        no vocabulary can give is none."""
+        if tokens and prompt >= _SHORT and tokens <= _HIGHEST * prompt:
             self._ratio = max(self._ratio, tokens / prompt)
 
     def refused(self, prompt: int, limit: int, expects: int, overflow: Overflow) -> bool:
@@ -110,10 +113,11 @@ class Context:
         whether a lower limit may help."""
         if overflow.prompt:
             self.counted(prompt, overflow.prompt)
-        if overflow.context is None:
+        named = overflow.context or 0
+        if named not in _SIZES:
             self._guess = min(self._guess or prompt, int(_LOWER * self._ratio * prompt))
         else:
-            self.size = overflow.context
+            self.size = named
             if not overflow.prompt and self._ratio * prompt + limit <= self.size:
                 self._ratio *= _MORE
         fits = self.size is not None and self.size - self._ratio * prompt >= expects
@@ -142,7 +146,6 @@ _NAMES: Final = (
     "max_context_length",  # Mistral, LM Studio
 )
 _KOBOLDCPP: Final = "/api/extra/true_max_context_length"
-_SIZES: Final = range(128, 2**31)
 _SET: Final = re.compile(r"^(num_ctx)\s+(\d+)", re.MULTILINE)  # in Ollama's text of parameters
 
 

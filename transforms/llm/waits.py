@@ -8,6 +8,7 @@ from email.utils import parsedate_to_datetime
 from typing import Final
 
 _MOMENT: Final = 1e9  # a number of seconds above this is a time since the epoch, not a wait
+_LONG: Final = 10  # digits of a number that is none
 _UNITS: Final = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "": 1.0}
 _UNIT = (
     r"(?:ms|milliseconds?|s(?:ec(?:ond)?s?)?|m(?:in(?:ute)?s?)?|h(?:ou)?r?s?|d(?:ays?)?)(?![a-z])"
@@ -114,7 +115,8 @@ def per_minute(words: str, headers: Mapping[str, str], now: float) -> int | None
     # Some providers count these by the day.
     soon = 0 < (used_up(headers, now) or 0.0) <= 60.0
     used = headers.get("x-ratelimit-remaining-requests", "").strip() == "0"
-    return int(limit) or None if soon and used and limit.isdecimal() else None
+    number = limit.isdecimal() and len(limit) < _LONG
+    return int(limit) or None if soon and used and number else None
 
 
 def _seconds(text: str, now: float) -> float:

@@ -958,7 +958,7 @@ def test_an_error_for_one_text_is_not_waited_for_as_long_as_one_for_all(
 
         async def bad() -> Received[str]:
             attempts.append(1)
-            raise said("an error while processing", 500)
+            raise said("An error occurred, please try again later.", 500)
 
         async def fine() -> Received[str]:
             await asyncio.sleep(0.1)

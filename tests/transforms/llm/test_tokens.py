@@ -164,6 +164,7 @@ def test_a_prompt_is_hopeless_over_five_quarters_of_a_context(prompt: int, hopel
         pytest.param(500, 250, 1890, id="half of it is what was not read before"),
         pytest.param(255, 1000, 1890, id="a short prompt is mostly the template"),
         pytest.param(500, None, 1890, id="no count"),
+        pytest.param(500, 10**9, 1890, id="a count that cannot be"),
     ],
 )
 def test_more_tokens_than_estimated_leave_less_room(
@@ -192,6 +193,13 @@ def test_a_refusal_teaches_the_size_and_how_the_endpoint_counts(
     if overflow.context:
         assert context.size == overflow.context
         assert context.room(1000) == room
+
+
+@pytest.mark.parametrize("size", [-1, 0, 1, 2**40])
+def test_a_size_that_cannot_be_is_not_learned(size: int) -> None:
+    context = Context(999)
+    context.refused(1000, 300, 40, Overflow(size))
+    assert context.size == 999
 
 
 def test_a_size_that_no_error_names_is_guessed_and_limits_no_reply() -> None:
