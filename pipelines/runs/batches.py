@@ -55,7 +55,8 @@ _LISTED_SECONDS: Final = 120.0  # until a provider lists a batch that it accepte
 _SETTLED_SECONDS: Final = 600.0  # until it knows a new batch, and all replies of one are there
 _STORED_AT_ONCE: Final = 500
 _NO_BATCHES: Final = (
-    "{}. Batches were asked for (--batch); where the endpoint has none, leave it out"
+    "{}. Batches were asked for (--batch): where a file is too large, set --batch_mb or "
+    "--batch_requests; where the endpoint has none, leave it out"
 )
 _SAME: Final = 5  # requests with the same error: any other would get it too
 
@@ -252,7 +253,7 @@ class Rounds:
             if refused or not file:
                 return self._refused(batch, file, error.message, error.transient)
             if not error.transient:
-                raise RunError(_NO_BATCHES.format(error.message)) from None
+                raise RunError(_NO_BATCHES.format(error.message.rstrip("."))) from None
             self._say(f"{error.message}; the batch is submitted again, unless it is there")
             return False
 
@@ -269,7 +270,7 @@ class Rounds:
         if enqueued:
             self._most[batch.endpoint] = max(1, batch.requests // 2)
         elif not passes:
-            raise RunError(_NO_BATCHES.format(message))
+            raise RunError(_NO_BATCHES.format(message.rstrip(".")))
         self._say(f"{message}; the batch is submitted again")
         return enqueued and batch.requests > 1
 

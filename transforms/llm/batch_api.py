@@ -212,11 +212,13 @@ class OpenAiBatches:
             yield
         except openai.APIStatusError as error:
             said = refused(self._endpoint, self._key, error.response)
-            if error.status_code in (404, 405) and said.kind != MODEL:
+            # What is not there, or too large, is the file or the batch, not a request to the model.
+            if error.status_code in (404, 405, 413) and said.kind != MODEL:
+                status = "413" if error.status_code == 413 else "404"
                 words = words_of(error.body, self._key)[0][:300] or "not found"
                 asked = f"{error.request.method} {error.request.url.path}"
                 message = f"{where} answered {error.status_code} to {asked}: {words}"
-                said = SendError(message, "404")
+                said = SendError(message, status)
             raise said from None
         # A download that breaks off raises an error of the HTTP package.
         except (openai.APIConnectionError, httpx2.TransportError) as error:

@@ -310,6 +310,17 @@ def test_a_command_that_does_not_wait_gets_on_where_too_much_is_enqueued(
     assert llm_server.batches.repeated() == []
 
 
+def test_a_file_that_is_too_large_is_told_with_the_remedy(
+    run: Running, llm_server: LlmServer
+) -> None:
+    llm_server.batches.refuses = ApiError(413, "Batch input file is 12.0 MB.")
+    with pytest.raises(RunError) as caught:
+        run()
+    assert "answered 413 to POST /v1/batches: Batch input file is 12.0 MB" in str(caught.value)
+    assert "too large, set --batch_mb" in str(caught.value)
+    assert "--formulation" not in str(caught.value)
+
+
 # --- servers that have no batches
 
 

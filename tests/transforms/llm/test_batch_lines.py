@@ -84,8 +84,8 @@ def test_equal_lines_of_one_request_are_choices_of_their_own(store: BatchStore) 
 def test_a_reply_is_charged_to_the_first_response_alone(store: BatchStore) -> None:
     send(BatchLine(store, HERE, SENT))
     (key,) = keys(store)
-    ((_, usage),) = store.sent(store.plan(HERE, 1, {key: 1.0})).values()
-    store.put(key, Reply("200", SAID, "q1"), replace(usage, prompt_tokens=7))
+    (request,) = store.sent(store.plan(HERE, 1, {key: 1.0})).values()
+    store.put(key, Reply("200", SAID, "q1"), replace(request.usage, prompt_tokens=7))
     said, (row,) = send(BatchLine(store, HERE, SENT))
     assert said == SAID
     assert row.prompt_tokens == 7
@@ -102,8 +102,8 @@ def test_a_reply_is_charged_to_the_first_response_alone(store: BatchStore) -> No
 def test_an_error_in_a_line_has_a_row_of_usage(store: BatchStore) -> None:
     send(BatchLine(store, HERE, SENT))
     (key,) = keys(store)
-    ((_, usage),) = store.sent(store.plan(HERE, 1, {key: 1.0})).values()
-    store.put(key, Reply("500", {"error": {"message": "Broken."}}, "q1"), usage)
+    (request,) = store.sent(store.plan(HERE, 1, {key: 1.0})).values()
+    store.put(key, Reply("500", {"error": {"message": "Broken."}}, "q1"), request.usage)
     line, rows = BatchLine(store, HERE, SENT), list[Usage]()
     with pytest.raises(SendError, match="Broken"):
         asyncio.run(line.receive(BODY, lambda: line.send(BODY), row_of(SENT), rows))
