@@ -247,12 +247,13 @@ def _facts(
         told = (number_of(value[name]) for name in value if name.startswith("sentence"))
         sentence = next((number for number in told if number is not None), sentence)
         claim, query = _text(value, *_CLAIM_NAMES), _text(value, *_QUERY_NAMES)
-        numbers = {name: number_of(name) or sentence for name in value if levels}
-        inner = [name for name in numbers if number_of(name) or name.rstrip("s") in _CLAIM_NAMES]
-        if claim or not inner:
+        named = {name: number for name in value if (number := number_of(name)) is not None}
+        lists = [name for name in value if isinstance(opened(value[name]), list | dict)]
+        inner = [name for name in lists if name.rstrip("s") in _CLAIM_NAMES]
+        if claim or not (named or inner):
             yield sentence, claim, query
-        for name in () if claim else inner:
-            yield from _facts(value[name], numbers[name], levels - 1)
+        for name in () if claim or not levels else (*named, *inner):
+            yield from _facts(value[name], named.get(name, sentence), levels - 1)
 
 
 async def write_queries(claims: Sequence[str], asker: Asker, settings: LlmSettings) -> list[str]:
