@@ -116,6 +116,7 @@ async def extract(
 
     async def ask(text: Text, owners: Sequence[int], items: Sequence[int], tokens: int) -> Answers:
         breaks, parts = text.breaks(), text.parts(items, tokens)
+        long: list[int] = []
 
         def question(items: Sequence[int], wrong: str) -> Question:
             context = text.before(items[0], tokens)
@@ -136,12 +137,10 @@ async def extract(
             return Question(system, user, function, _LONGER * text.size(items))
 
         def lacks(lost: Sequence[int]) -> str:
-            numbers = ranges(owners[at] + 1 for at in lost if text.size([at]) <= limit())
+            fits = 2 * fitting() if fitting() < tokens else inf
+            long.extend(at for at in lost if text.size([at]) > fits)
+            numbers = ranges(owners[at] + 1 for at in lost if at not in long)
             return f"sentences {numbers}" if numbers else ""
-
-        def limit() -> float:
-            """Return the tokens of a sentence from which it is asked for again in slices."""
-            return 2 * fitting() if fitting() < tokens else inf
 
         form = Form(
             question,
@@ -150,9 +149,7 @@ async def extract(
             lacks=lacks,
         )
         answers = await ask_for_items(items, form, asker)
-        values = {at: answers[at].value for at in items}
-        long = [at for at in items if values[at] is None and text.size([at]) > limit()]
-        return values, long
+        return {at: answers[at].value for at in items}, long
 
     text, owners = Text(record.text, spans), [*range(len(spans))]
     items: Sequence[int] = owners
