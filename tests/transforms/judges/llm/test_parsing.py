@@ -234,6 +234,22 @@ def test_tf_has_no_third_verdict() -> None:
     assert by_last_line("Rationale: x\nVerdict: Not clear", "tf")[0] is None
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"f0": {"verdict": "T"}, "f1": {"verdict": "F"}},
+        {"facts": [{"fact": 0, "verdict": "T"}, {"fact": 1, "verdict": "F"}]},
+    ],
+)
+def test_facts_that_are_counted_from_0_are_not_read(arguments: Any) -> None:
+    assert found(json.dumps(arguments)) == {}
+
+
+def test_passages_that_are_counted_from_0_are_not_read() -> None:
+    given = {"checks": [check(0), check(1, verdict="F")], "noans": []}
+    assert function([1, 2]).read({"f1": given})[0] == {}
+
+
 def check(passage: int | None = None, **fields: Any) -> dict[str, Any]:
     numbered = {} if passage is None else {"passage": passage}
     return {**numbered, "answer": "a", "rationale": "r", "verdict": "T", **fields}
