@@ -27,6 +27,7 @@ _QUOTES: Final = ("'", '"', "`")
 # "Models write <think> first": a mark within a sentence.
 _WITHIN: Final = re.compile(r"[^\W_] ")
 _GOES_ON: Final = re.compile(r" [a-z]")
+_PARTS: Final = ("<", "THINK]", "RESPONSE]", "◁", "assistantf")  # a text with a mark has one
 _ANSWERS: Final = ("<answer", "<final")
 
 
@@ -46,7 +47,7 @@ def hidden(text: str) -> list[tuple[int, int]]:
     text, or to the mark of the answer. A mark in a string of JSON, in code or in quotes is text.
     Takes time linear in the length of the text.
     """
-    if "<" not in text and "THINK]" not in text and "◁" not in text and "assistantf" not in text:
+    if not any(part in text for part in _PARTS):
         return []  # most texts
     found: list[tuple[int, int]] = []
     opened = answer = -1  # where a block begins, and the answer after a block without an end

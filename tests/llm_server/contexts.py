@@ -27,6 +27,12 @@ def _shown(model: str, context: int) -> Mapping[str, Any]:
 STATEMENTS: Mapping[str, tuple[tuple[str, str], Callable[[str, int], Any]]] = {
     "vllm": (("GET", "/v1/models"), _listed(max_model_len=None)),
     "openrouter": (("GET", "/v1/models"), _listed(context_length=None, created=1722470400)),
+    "together": (
+        ("GET", "/v1/models"),
+        lambda model, context: [{"id": "another"}, {"id": model, "context_length": context}],
+    ),
+    "novita": (("GET", "/v1/models"), _listed(context_size=None)),
+    "litellm": (("GET", "/v1/models"), _listed(max_input_tokens=None)),
     "groq": (("GET", "/v1/models"), _listed(context_window=None, max_completion_tokens=128)),
     "mistral": (("GET", "/v1/models"), _listed(max_context_length=None)),
     "llamacpp": (

@@ -50,6 +50,10 @@ CHANNELS = "<|channel|>analysis<|message|>No.<|end|><|start|>assistant<|channel|
     ("text", "left"),
     [
         pytest.param(f"{CHANNELS}Yes.<|return|>", "Yes.", id="channels"),
+        pytest.param("<longcat_think>No.</longcat_think>Yes.", "Yes.", id="a prefix"),
+        pytest.param(
+            "Steps:\nNo.\n[BEGIN FINAL RESPONSE]\nYes.[END FINAL RESPONSE]", "Yes.", id="Apriel"
+        ),
         pytest.param("<|channel|>analysis<|message|>No, that", "", id="a channel without an end"),
         pytest.param("analysisNo.assistantfinalYes.", "Yes.", id="channels without their marks"),
         pytest.param("<|channel>thought\nNo.<channel|>Yes.", "Yes.", id="another channel"),

@@ -142,6 +142,9 @@ _NAMES: Final = (
     "ctx_len",  # Jan
     "context_length",  # OpenRouter, Together, Ollama
     "context_window",  # Groq
+    "context_size",  # Novita
+    "max_context_window_tokens",  # GitHub Copilot
+    "max_input_tokens",  # LiteLLM, GitHub Models
     "max_total_tokens",  # TGI
     "max_context_length",  # Mistral, LM Studio
 )
@@ -174,7 +177,9 @@ def size_in(payload: Any, model: str) -> int | None:
         if [*payload] == ["value"]:  # KoboldCpp
             payload = {_NAMES[0]: payload["value"]}
         listed = payload.get("data", payload.get("models"))
-        payload = _entry(listed, model) if isinstance(listed, list) else payload
+        payload = listed if isinstance(listed, list) else payload
+    if isinstance(payload, list):  # Together lists its models without an object around them
+        payload = _entry(payload, model)
     sizes = dict(reversed([*_numbers(payload)]))
     return next((sizes[name] for name in _NAMES if name in sizes), None)
 

@@ -116,6 +116,7 @@ async def extract(
 
     async def ask(text: Text, owners: Sequence[int], items: Sequence[int], tokens: int) -> Answers:
         breaks, parts = text.breaks(), text.parts(items, tokens)
+        long: list[int] = []
 
         def question(items: Sequence[int], wrong: str) -> Question:
             context = text.before(items[0], tokens)
@@ -136,12 +137,10 @@ async def extract(
             return Question(system, user, function, _LONGER * text.size(items))
 
         def lacks(lost: Sequence[int]) -> str:
-            numbers = ranges(owners[at] + 1 for at in lost if text.size([at]) <= limit())
+            fits = 2 * fitting() if fitting() < tokens else inf
+            long.extend(at for at in lost if text.size([at]) > fits)
+            numbers = ranges(owners[at] + 1 for at in lost if at not in long)
             return f"sentences {numbers}" if numbers else ""
-
-        def limit() -> float:
-            """Return the tokens of a sentence from which it is asked for again in slices."""
-            return 2 * fitting() if fitting() < tokens else inf
 
         form = Form(
             question,
@@ -150,9 +149,7 @@ async def extract(
             lacks=lacks,
         )
         answers = await ask_for_items(items, form, asker)
-        values = {at: answers[at].value for at in items}
-        long = [at for at in items if values[at] is None and text.size([at]) > limit()]
-        return values, long
+        return {at: answers[at].value for at in items}, long
 
     text, owners = Text(record.text, spans), [*range(len(spans))]
     items: Sequence[int] = owners
@@ -247,12 +244,13 @@ def _facts(
         told = (number_of(value[name]) for name in value if name.startswith("sentence"))
         sentence = next((number for number in told if number is not None), sentence)
         claim, query = _text(value, *_CLAIM_NAMES), _text(value, *_QUERY_NAMES)
-        numbers = {name: number_of(name) or sentence for name in value if levels}
-        inner = [name for name in numbers if number_of(name) or name.rstrip("s") in _CLAIM_NAMES]
-        if claim or not inner:
+        named = {name: number for name in value if (number := number_of(name)) is not None}
+        lists = [name for name in value if isinstance(opened(value[name]), list | dict)]
+        inner = [name for name in lists if name.rstrip("s") in _CLAIM_NAMES]
+        if claim or not (named or inner):
             yield sentence, claim, query
-        for name in () if claim else inner:
-            yield from _facts(value[name], numbers[name], levels - 1)
+        for name in () if claim or not levels else (*named, *inner):
+            yield from _facts(value[name], named.get(name, sentence), levels - 1)
 
 
 async def write_queries(claims: Sequence[str], asker: Asker, settings: LlmSettings) -> list[str]:

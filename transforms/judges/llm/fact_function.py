@@ -162,6 +162,7 @@ class FactFunction:
         - Its value is missing, has a wrong type or is none of the verdicts.
         - It contradicts itself: an answer NOANS beside a verdict.
         - It is given twice with different verdicts.
+        - Passages of the same fact are counted from 0.
         - A check of the same fact is copied from the prompt's example.
 
         Values that were not requested are ignored.
@@ -179,7 +180,8 @@ class FactFunction:
                 given += [(one, self._finding(check)) for one in told]
                 if VERDICT in check and verdict_of(check[VERDICT], labels) is None:
                     verdicts.append(escape(str(check[VERDICT])[:_SHOWN]))
-            for passage in passages:
+            counted_from_0 = any(one == 0 for one, _ in given)
+            for passage in () if counted_from_0 else passages:
                 said = [finding for one, finding in given if one == passage]
                 if said and said[0] and all(x and x.outcome == said[0].outcome for x in said):
                     found[number, passage] = said[0]

@@ -56,11 +56,19 @@ from ufo.transforms.prompts.data import block, element, read
 
 _WORDS: Final = re.compile(r"\w+")
 _WORD: Final = re.compile(r"\b(?:(true)|(false)|(not clear|unclear))\b", re.IGNORECASE)
+_IN_PART: Final = r"(?:partial(?:ly)?|partly|mostly|largely|somewhat|half)"
 _NEGATED: Final = re.compile(
-    r"\b(?:\w*n['’]t|cannot|not|never|neither|nor)\s+(?:\w+\s+)?(?:true|false)\b", re.IGNORECASE
+    r"\b(?:\w*n['’]t|cannot|not|never|neither|nor)\s+(?:\w+\s+)?(?:true|false)\b"
+    rf"|\b{_IN_PART}\W+(?:true|false)\b|\b(?:true|false)[ (,]+{_IN_PART}\b",
+    re.IGNORECASE,
 )
-_RATIONALE_HEAD: Final = re.compile(r"^[^\w\n]*rationale[^\w\n]*?:", re.IGNORECASE)
-_VERDICT_LINE: Final = re.compile(r"^[^\w\n]*verdict[^\w\n]*?:(.*)$", re.IGNORECASE | re.MULTILINE)
+_HEAD: Final = r"^[^\w\n]*(?:\d+[.)][^\w\n]*)?"  # of a line, also of one in a list
+_RATIONALE_HEAD: Final = re.compile(
+    rf"{_HEAD}rationale[^\w\n]*?(?:[:：][^\w\n\"'(]*|\n)", re.IGNORECASE
+)
+_VERDICT_LINE: Final = re.compile(
+    rf"{_HEAD}(?:final )?verdict[^\w\n]*?(?:[:：]|\n)\s*(.*)$", re.IGNORECASE | re.MULTILINE
+)
 _YES: Final = re.compile(
     r"\W*(?:(?:score|answer|risk|label|assistant)\b\W*)?(?:(yes)|no)\b"
     r"(?!\W*(?:or\b\W*)?(?:yes|no)\b)",  # no choice between the two
@@ -84,7 +92,7 @@ def by_word(text: str, options: str) -> Said:
     kinds = {found.lastindex or 0 for found in _WORD.finditer(text)}
     words = "True and False" if options == TF else "True, False and Unclear"
     if _NEGATED.search(text):
-        return None, "it negates a verdict; give the verdict that is meant"
+        return None, "it negates a verdict or limits it; give the one that is meant"
     if len(kinds) > 1:
         return None, f"it has more than one of {words}; give one"
     if not kinds or (options == TF and 3 in kinds):

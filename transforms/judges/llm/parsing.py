@@ -33,6 +33,7 @@ _BEGINNING: Final = re.compile(r"\s*(?:```\w*\s*)?[{\[]")
 # A number of a fact or question in the place of its name: "1", "F1", "fact_1", "<f1>".
 _NUMBERED_NAME: Final = re.compile(r"\W*(?:[fq][a-z]*[\W_]*)?(\d{1,4})\W*", re.IGNORECASE)
 _NUMBER_OF_NAME: Final = re.compile(r"id|name|number|claim\w*|[fq][a-z]*(?:_?(?:id|number|no))?")
+_ZERO: Final = "0"  # in place of a name: the names are counted from 0
 _PUNCTUATION: Final = re.compile(r"[\W_]+")
 _RANGE: Final = 10_000  # numbers, at most, between two with a dash
 _CLOSING: Final = {"{": "}", "[": "]"}
@@ -241,7 +242,8 @@ def arguments_of(choice: Choice, names: Iterable[str]) -> dict[str, Any]:
     From JSON that is cut off, complete arguments and complete items of a list are returned. The
     arguments of several calls are merged; a name with two different values is left out. A name may
     be written in another way: `F1`, `fact_1` or `1` for `f1`, or be a number in the value:
-    `{"fact": 1, …}`. Names within the values are in lower case.
+    `{"fact": 1, …}`. Where they are counted from 0, none is returned. Names within the values are
+    in lower case.
     """
     if choice.refusal or choice.ending == WITHHELD:
         return {}
@@ -249,9 +251,10 @@ def arguments_of(choice: Choice, names: Iterable[str]) -> dict[str, Any]:
     for name in names:
         wanted[_PUNCTUATION.sub("", name.casefold())] = name
         if number := _NUMBERED_NAME.fullmatch(name):
-            wanted[number[1]] = name
+            wanted |= {number[1]: name, "0": _ZERO}
     called = _wanted(choice.arguments, wanted, _WRAPPERS) if choice.arguments else ()
-    return _members([*called]) or _members([*_wanted(choice.text, wanted, _WRAPPERS)])
+    members = _members([*called]) or _members([*_wanted(choice.text, wanted, _WRAPPERS)])
+    return {} if _ZERO in members else members
 
 
 def _wanted(value: Any, wanted: Mapping[str, str], levels: int) -> Iterator[tuple[str, Any]]:
@@ -284,6 +287,7 @@ def _numbered(value: Mapping[str, Any], wanted: Mapping[str, str]) -> list[tuple
     list if they are of a passage, since others of the name may follow."""
     for name in filter(_NUMBER_OF_NAME.fullmatch, value):
         found = _named(value[name], wanted)
+        found = "" if found == _ZERO and name == "id" else found  # of a call, not of a fact
         if found and _NUMBERED_NAME.fullmatch(str(value[name])):
             others = {other: value[other] for other in value if other != name}
             if any(other.startswith("passage") for other in others):

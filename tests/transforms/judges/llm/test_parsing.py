@@ -208,9 +208,46 @@ def test_a_rationale_ends_in_its_verdict(text: str, expected: list[str] | str) -
         assert finding == Finding(outcome, rationale=rationale, raw_verdict=raw)
 
 
+@pytest.mark.parametrize("text", ["Partially true.", "Mostly false", "True (partially)"])
+def test_a_word_that_holds_in_part_is_no_verdict(text: str) -> None:
+    assert by_word(text, "tfn")[0] is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "## Rationale\nIt is said.\n## Verdict\nTrue",
+        "**Rationale:** It is said.\n**Final verdict:** True",
+        "1. Rationale: It is said.\n2. Verdict:\n\nTrue",
+        "Rationale：It is said.\nVerdict：True",
+    ],
+    ids=["headings", "bold", "a list", "wide colons"],
+)
+def test_a_verdict_may_stand_under_its_name(text: str) -> None:
+    assert by_last_line(text, "tfn")[0] == Finding(
+        "supported", rationale="It is said.", raw_verdict="True"
+    )
+
+
 def test_tf_has_no_third_verdict() -> None:
     assert by_word("Not clear", "tf")[0] is None
     assert by_last_line("Rationale: x\nVerdict: Not clear", "tf")[0] is None
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"f0": {"verdict": "T"}, "f1": {"verdict": "F"}},
+        {"facts": [{"fact": 0, "verdict": "T"}, {"fact": 1, "verdict": "F"}]},
+    ],
+)
+def test_facts_that_are_counted_from_0_are_not_read(arguments: Any) -> None:
+    assert found(json.dumps(arguments)) == {}
+
+
+def test_passages_that_are_counted_from_0_are_not_read() -> None:
+    given = {"checks": [check(0), check(1, verdict="F")], "noans": []}
+    assert function([1, 2]).read({"f1": given})[0] == {}
 
 
 def check(passage: int | None = None, **fields: Any) -> dict[str, Any]:
