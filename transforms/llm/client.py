@@ -219,7 +219,8 @@ class Session:
         except chat.Garbled as garbled:
             message, tokens = f"{place.shown_url}: {garbled}", chat.tokens(payload)
             if not (isinstance(payload, Mapping) and payload.get("choices")):
-                message += f": {words_of(payload, place.key())[0][:_SHOWN]}"
+                words = words_of(payload, place.key())[0][:_SHOWN]
+                message += f": {words}" if words else ""
             raise SendError(
                 message, "garbled", transient=True, request_id=request_id, tokens=tokens
             ) from None

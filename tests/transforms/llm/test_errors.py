@@ -44,6 +44,12 @@ def test_a_word_in_place_of_a_key_is_not_taken_out_of_messages(word: str) -> Non
     assert f"{word} does not exist" in failure(400, word, message=f"{word} does not exist").message
 
 
+def test_a_wait_of_hours_is_waited_for_as_long_as_retries_may_take() -> None:
+    found = failure(429, message="Too many requests, try again in 1 hour")
+    assert found.transient
+    assert found.retry_after == 3600.0
+
+
 FINAL = ("day", "quota", "key", "region", "tls", "unloaded", "model")
 KINDS = [row["kind"] for row in refusals()]
 ROWS = [(row["kind"], one) for row in refusals() for one in row["examples"]]
