@@ -278,8 +278,12 @@ async def _asked(
         return replace(question, function=again if wrong else None)
 
     def parse(choice: Choice, items: Sequence[Pair]) -> Parsed[Pair, Finding]:
-        told = _as_text(choice) if way.again else ""
-        found, wrong = way.says(storable(told or choice.text))
+        found, wrong = way.says(storable(choice.text))
+        # JSON that stands within words may be a quotation.
+        in_json = way.again and (found is None or choice.text.lstrip("`json \n")[:1] == "{")
+        told = _as_text(choice) if in_json else ""
+        if told:
+            found, wrong = way.says(storable(told))
         whole = choice.ending == WHOLE or (bool(told) and is_whole(choice))
         if found is None or choice.refusal or choice.ending == WITHHELD or not whole:
             return Parsed({}, wrong)

@@ -154,6 +154,12 @@ def test_a_verdict_in_json_in_place_of_words_is_read() -> None:
 # --- what is asked again, and what stays an error ---
 
 
+def test_json_that_is_quoted_in_a_rationale_is_no_verdict() -> None:
+    said = 'Rationale: It has {"verdict": true} alone.\nVerdict: False'
+    (row,) = outcomes(ask([said], formulation="rationale"))
+    assert row[1] == "refuted"
+
+
 def test_a_copy_of_the_example_is_asked_again_without_the_example() -> None:
     rationale = "The passage gives the same year."
     copied = {"f1": {"answer": "1932", "rationale": rationale, "verdict": "T"}}
