@@ -46,6 +46,7 @@ from ufo.pipelines.options.settings import (
 from ufo.schemas import storage
 from ufo.schemas.errors import PluginError, UsageError, unknown_value
 from ufo.schemas.storage import OFF, is_remote
+from ufo.schemas.text import decoded
 from ufo.transforms.job import into_environment
 from ufo.transforms.judges.judge import JUDGES
 from ufo.transforms.judges.llm.llm_settings import FUNCTION, formulation_of
@@ -222,8 +223,8 @@ def load(path: str, parser: Parser) -> GivenOptions:
         UsageError: the file is missing, not YAML, or has an unknown key.
     """
     try:
-        content = yaml.safe_load(storage.read(path).decode())
-    except (OSError, UnicodeDecodeError) as error:
+        content = yaml.safe_load(decoded(storage.read(path)))
+    except (OSError, ValueError) as error:
         raise UsageError(f"--config {path!r} cannot be read: {error}") from error
     except yaml.YAMLError as error:
         raise UsageError(f"--config {path!r} is not YAML: {error}") from error

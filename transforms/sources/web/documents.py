@@ -15,8 +15,7 @@ from typing import Any, Final
 from charset_normalizer import from_bytes
 from pypdf import PdfReader
 
-from ufo.schemas.row import marked_encoding
-from ufo.schemas.text import REPLACEMENT, storable
+from ufo.schemas.text import REPLACEMENT, marked_encoding, storable
 from ufo.transforms.sentences import Span, segment
 from ufo.transforms.sources.web.pdf import page_text
 from ufo.transforms.sources.web.superscripts import Superscripts, readable

@@ -1,0 +1,158 @@
+"""Write what a Python program gives, a list of records or a table, to an input file."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from datetime import date, datetime, time
+from decimal import Decimal
+from enum import Enum
+from pathlib import Path
+from typing import Any, Final, Protocol
+from uuid import UUID
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ufo.schemas.errors import UsageError
+from ufo.schemas.row import PROBLEM
+
+_UNNAMED_INDEX: Final = re.compile(r"__index_level_\d+__")
+
+
+class Table(Protocol):
+    """A table or data frame that gives its rows to Arrow."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+
+Given = str | Path | Table | Iterable[Mapping[str, Any] | str]
+
+
+def input_path(given: Given, name: str, folder: str) -> str:
+    """Return the path of the input: a new file in `folder`, unless a path was given. `name` is the
+    name of the parameter.
+
+    Raises:
+        UsageError: it is not a path, list or table, or it is empty or cannot be written to a file.
+    """
+    if isinstance(given, (str, Path)):
+        return str(given)
+    table = _table(given, name)
+    if table is None:
+        path = f"{folder}/{name}.jsonl"
+        n = _write_records(given, path, name)
+    else:
+        path, n = f"{folder}/{name}.parquet", table.num_rows
+        try:
+            pq.write_table(table, path)
+        except pa.ArrowNotImplementedError:  # Parquet has no string views, which Polars uses
+            pq.write_table(pa.Table.from_pylist(table.to_pylist()), path)
+    if not n:
+        raise UsageError(f"{name} is empty; there is nothing to evaluate")
+    return path
+
+
+def _is_table(given: object) -> bool:
+    return hasattr(given, "columns")
+
+
+def _table(given: Any, name: str) -> pa.Table | None:
+    """Return a table or data frame as Arrow; None for anything else, such as a list."""
+    if not (hasattr(given, "__arrow_c_stream__") or _is_table(given)):
+        return None
+    try:
+        table = pa.table(given)
+    except (TypeError, ValueError, pa.ArrowException) as error:
+        if isinstance(error, pa.ArrowInvalid) and not _is_table(given):
+            return None
+        raise UsageError(
+            f"{name} is no table that Arrow can hold: {error} (of a data frame, a list of records "
+            "can: frame.to_dict('records'))"
+        ) from error
+    # pandas keeps an index of evenly spaced numbers as a range in the metadata.
+    for index in (table.schema.pandas_metadata or {}).get("index_columns", []):
+        if isinstance(index, dict) and index["name"]:
+            numbers = range(index["start"], index["stop"], index["step"])
+            table = table.append_column(index["name"], pa.array(numbers))
+    return table.drop_columns([one for one in table.column_names if _UNNAMED_INDEX.fullmatch(one)])
+
+
+def _write_records(given: object, path: str, name: str) -> int:
+    """Write texts and records as JSON Lines; returns how many there are.
+
+    A record with a value that is none of JSON becomes a line that says so.
+    """
+    # A mapping is iterable, too: its keys would be taken for texts.
+    if not isinstance(given, Iterable) or isinstance(given, (Mapping, bytes)):
+        raise UsageError(
+            f"{name} is a path, a list of texts and records, or a table, not {type(given).__name__}"
+        )
+    n = 0
+    with open(path, "w", encoding="utf-8", errors="surrogatepass") as sink:
+        for n, item in enumerate(given, start=1):
+            try:
+                record = {"response": item} if isinstance(item, str) else dict(item)
+            except (TypeError, ValueError) as error:
+                raise UsageError(
+                    f"{name}[{n - 1}] is neither a text nor a record for JSON: {error}"
+                ) from error
+            sink.write(line_of(record) + "\n")
+    return n
+
+
+def line_of(record: Mapping[str, Any]) -> str:
+    """Return a record as a line of JSON, or one that says why it cannot be; `read` takes the NaN of
+    a data frame for a missing value."""
+    try:
+        return json.dumps(record, default=plain_value)
+    except (TypeError, ValueError, RecursionError) as error:
+        texts = {
+            name: value
+            for name, value in record.items()
+            if isinstance(name, str) and isinstance(value, str)
+        }
+        return json.dumps({PROBLEM: f"the record is not for JSON: {error}", **texts})
+
+
+_MISSING: Final = ("NAType", "NaTType")  # of pandas, which need not be installed
+_TEXTS: Final = (UUID, Path)
+_TIMES: Final = (datetime, date, time)
+
+
+def plain_value(value: Any) -> Any:
+    """Return what stands for a value in JSON, for the values that Python programs have in records:
+    of NumPy and pandas, dates, decimals, sets and paths.
+
+    Raises:
+        TypeError: nothing does.
+    """
+    if type(value).__name__ in _MISSING:
+        return None
+    if isinstance(value, _TIMES):
+        return value.isoformat()
+    if isinstance(value, _TEXTS):
+        return str(value)
+    if isinstance(value, Decimal):
+        return float(value)
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, (set, frozenset)):
+        return sorted(value, key=str)
+    if isinstance(value, Mapping):
+        return dict(value)
+    if hasattr(value, "tolist"):  # an array or scalar of NumPy, a series of pandas
+        return value.tolist()
+    raise TypeError(f"a value of the type {type(value).__name__}")
+
+
+def references_of(given: object) -> str | list[Any]:
+    """Return the references of a text: one, or several.
+
+    Raises:
+        UsageError: they are a mapping, whose keys would be taken for texts, or no texts.
+    """
+    if given is None or isinstance(given, str):
+        return given or []
+    if isinstance(given, (Mapping, bytes)) or not isinstance(given, Iterable) or _is_table(given):
+        raise UsageError(f"references is a text or a list of texts, not {type(given).__name__}")
+    return list(given)
