@@ -25,7 +25,6 @@ from ufo.pipelines.runs.run import Finished, run_evaluate
 from ufo.schemas import storage
 from ufo.schemas.errors import NothingToEvaluate, RunError, UsageError
 
-_SECONDS = 60.0
 _LOOKS_A_WINDOW = 4
 _LONGEST_LOOK = 1.0  # second
 _NAME_CHARACTERS = 90
@@ -64,7 +63,7 @@ def stream(
     """
     windows = StreamWindows(settings.output, _checked(settings))
     choose(settings)
-    seconds = _SECONDS if settings.window_seconds is None else settings.window_seconds
+    seconds = settings.window_seconds
     lock_folder = storage.join(settings.output, ".streaming", windows.name)
     done = 0
     with run_lock(settings.output, lock_folder, windows.name):
@@ -121,7 +120,6 @@ def _evaluated(
         input=tuple(file.path for file in windows.closed()[window]),
         run=window,
         streaming=False,
-        window_seconds=None,
         idle_seconds=None,
     )
     try:

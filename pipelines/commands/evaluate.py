@@ -24,7 +24,6 @@ from ufo.schemas.storage import is_remote
 from ufo.schemas.text import quantity
 from ufo.transforms.scores import run_headline
 
-_SIGNIFICANT = 0.05  # where --baseline is given without --fail_if_worse
 _NOTHING_USED = "no record of the input can be used"
 
 
@@ -61,7 +60,7 @@ def _reported(chosen: Settings, finished: Finished) -> int:
     score = summary["factuality_score"]
     nothing = _nothing_usable(summary, lost)
     below = chosen.fail_under is not None and (score is None or score < chosen.fail_under)
-    level = _SIGNIFICANT if chosen.fail_if_worse is None else chosen.fail_if_worse
+    level = chosen.fail_if_worse
     found: dict[str, Any] = {}
     unequal = None
     if chosen.baseline is not None and not nothing:

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Final, Self
 
 from ufo.pipelines.options.beam_flags import IN_PROCESS, on_dataflow, runner_of
@@ -18,7 +18,7 @@ from ufo.pipelines.options.option import Affects, names_of, of_results, of_run, 
 from ufo.schemas.errors import UsageError, need
 from ufo.schemas.storage import CACHE_VARIABLE, OFF, default_cache, is_remote
 from ufo.transforms.judges.judge import JUDGES, Judge, JudgeSpec, asks_llm_judge, make_judge
-from ufo.transforms.judges.llm.llm_settings import LLM_OPTIONS, LlmSettings, formulation_of
+from ufo.transforms.judges.llm.llm_settings import LlmSettings, formulation_of
 from ufo.transforms.judges.offline import judged_by
 from ufo.transforms.llm.budget import load_prices
 from ufo.transforms.llm.client_settings import (
@@ -46,6 +46,7 @@ _ALL_FACTS: Final = 10_000  # facts in one call; the size of a reply is a lower 
 OF_JUDGES: Final = {*names_of(JudgeOptions, ModelOptions)} - {"judge"}
 """The options that a judge takes if its constructor names them."""
 
+_OF_LLM_SETTINGS: Final = {*names_of(JudgeOptions)} & {one.name for one in fields(LlmSettings)}
 OF_THE_LLM_JUDGE: Final = ({*names_of(JudgeOptions)} - {"judge", "verifier"}) | {"formulations"}
 OF_THE_EXTRACTOR: Final = {"extractor_model", "extractor_base_url"}
 _OF_ENDPOINTS: Final = (
@@ -113,7 +114,7 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
 
     def retry(self) -> Retry:
         """Return the retry policy of requests."""
-        return Retry() if self.retry_seconds is None else Retry(seconds=self.retry_seconds)
+        return Retry(seconds=self.retry_seconds)
 
     def cache_uri(self) -> str:
         """Return the URI of the cache of answers."""
@@ -132,7 +133,7 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
             model=model,
             extractor_model=endpoints[EXTRACTOR].model,
             prompts_dir=self.prompts,
-            **{"formulation": formulation_of(model), **self.given(*LLM_OPTIONS)},
+            **{"formulation": formulation_of(model), **self.given(*_OF_LLM_SETTINGS)},
         )
 
     @property

@@ -315,9 +315,8 @@ def test_a_check_takes_the_options_that_are_of_no_run() -> None:
     assert {one.name for options in OF_TEXT.values() for one in options} == ALL - OF_RUNS
 
 
-def test_a_service_takes_those_that_a_check_does_not_choose() -> None:
-    chosen = {"config", "sources", "mode", "tie", "units"}
-    assert {one.name for one in OF_SERVICE} == ALL - OF_RUNS - chosen
+def test_a_service_takes_those_of_a_check() -> None:
+    assert {one.name for one in OF_SERVICE} == ALL - OF_RUNS - {"config"}
 
 
 def test_recall_takes_the_options_without_sources_and_claims() -> None:
