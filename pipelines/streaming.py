@@ -18,9 +18,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 
+from ufo.pipelines.options.jobs import choose
 from ufo.pipelines.options.settings import Settings
 from ufo.pipelines.runs.attempt import checked_name, run_lock
-from ufo.pipelines.runs.jobs import choose
 from ufo.pipelines.runs.run import Finished, run_evaluate
 from ufo.schemas import storage
 from ufo.schemas.errors import NothingToEvaluate, RunError, UsageError

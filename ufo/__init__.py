@@ -222,7 +222,7 @@ async def check(
         >>> result.score
         1.0
     """
-    from ufo.pipelines.runs.jobs import job_of_text
+    from ufo.pipelines.options.jobs import job_of_text
 
     job = job_of_text({"mode": mode, **options}, sources)
     checked = _check(text, question, references, job, client)

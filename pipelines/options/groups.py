@@ -46,7 +46,8 @@ from ufo.transforms.sources import defaults
 from ufo.transforms.verifiers.by_name import DEFAULT_VERIFIER
 from ufo.transforms.votes import ALL, MV, SEQ, SINGLE
 
-TIES = ("not_factual", "factual")
+NOT_FACTUAL = "not_factual"
+TIES = (NOT_FACTUAL, "factual")
 _RETRIEVERS = {"bm25": "by words", "dense": "by meaning", "hybrid": "by both"}
 _BOTH = Affects.SOURCE | Affects.JUDGE
 
@@ -199,7 +200,7 @@ class SourceOptions:
         "verdict where as many passages support a claim as refute it: not_factual (default) or "
         "factual",
         "LABEL",
-        default="not_factual",
+        default=NOT_FACTUAL,
         choices=TIES,
         label="A tie counts as",
     )

@@ -78,7 +78,7 @@ class Option:
     def unset(self) -> Any:
         """Its value in a command's settings where it is not given: the default, but None of an
         option of sources or the judge, which have the default."""
-        return None if self.affects & _OF_PLUGINS else self.default
+        return None if self.of_plugins else self.default
 
     @property
     def is_path(self) -> bool:
@@ -89,6 +89,18 @@ class Option:
     def is_list(self) -> bool:
         """Whether its value is several words: separated by commas in a flag, a list elsewhere."""
         return self.kind is str and self.metavar in ("A,B", "A,B,C")
+
+    @property
+    def of_plugins(self) -> bool:
+        """Whether it is an option of those sources or judges that take it."""
+        return bool(self.affects & _OF_PLUGINS)
+
+    @property
+    def meanings(self) -> Mapping[str, str]:
+        """Its choices with what each means; "" where the word says it."""
+        return (
+            self.choices if isinstance(self.choices, Mapping) else dict.fromkeys(self.choices, "")
+        )
 
     @property
     def described(self) -> str:

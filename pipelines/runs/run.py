@@ -19,6 +19,7 @@ from typing import Any
 
 from ufo.pipelines import logs
 from ufo.pipelines.options.beam_flags import IN_PROCESS, runner_of
+from ufo.pipelines.options.jobs import Chosen, choose, job_of, recall_job_of, recorded
 from ufo.pipelines.options.settings import RecallSettings, Settings
 from ufo.pipelines.runs import endpoints
 from ufo.pipelines.runs.attempt import (
@@ -58,7 +59,6 @@ from ufo.pipelines.runs.inputs import (
     input_files,
     plain_file,
 )
-from ufo.pipelines.runs.jobs import Chosen, choose, job_of, recall_job_of, recorded
 from ufo.pipelines.runs.progress import Progress
 from ufo.pipelines.runs.remote_results import open_results
 from ufo.pipelines.runs.reuse import REUSED, Reuse, copy_reused, reuse_from, since_run
@@ -271,7 +271,7 @@ def _report_judging(plan: Plan, progress: Progress) -> None:
             f"No price is known for {', '.join(plan.unpriced)}: its cost is left empty. Give one "
             "with --prices FILE."
         )
-    prices = settings.client().prices
+    prices = settings.client.prices
     if settings.batch and any(prices[name].batch is None for name in {*plan.models} & {*prices}):
         progress.say("The price of batches is not known, and half the usual one is assumed.")
 

@@ -10,6 +10,7 @@ import pytest
 
 from tests.conftest import blank
 from tests.pipelines.conftest import settings_of, write_lines
+from ufo.pipelines.options.jobs import choose
 from ufo.pipelines.runs import attempt as attempts
 from ufo.pipelines.runs.attempt import (
     FINAL,
@@ -22,7 +23,6 @@ from ufo.pipelines.runs.attempt import (
     unrecorded_usage,
 )
 from ufo.pipelines.runs.inputs import InputFile, find_inputs
-from ufo.pipelines.runs.jobs import choose
 from ufo.pipelines.runs.run import Plan, plan_of
 from ufo.schemas.errors import RunError, UsageError
 from ufo.schemas.records import Usage

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from ufo.pipelines.options.jobs import job_of_text
 from ufo.pipelines.runs.attempt import Attempt, Written
 from ufo.pipelines.runs.finish import check_complete, each_passage_once, finish, manifest_of, sweep
-from ufo.pipelines.runs.jobs import job_of_text
 from ufo.schemas.errors import RunError
 from ufo.schemas.records import Part, Passage
 from ufo.schemas.tables import read_rows, to_arrow, write_part
