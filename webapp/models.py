@@ -62,7 +62,9 @@ _MOST_NAMES = 200
 
 
 def _as_list(value: object) -> object:
-    return [name.strip() for name in value.split(",")] if isinstance(value, str) else value
+    if not isinstance(value, str):
+        return value
+    return [name for name in (part.strip() for part in value.split(",")) if name]
 
 
 def of(name: str) -> GetPydanticSchema:
@@ -73,7 +75,8 @@ def of(name: str) -> GetPydanticSchema:
     if option.choices:
         kind = Literal[tuple(option.choices)]
     elif option.is_list:
-        names = Annotated[list[Name], Field(min_length=1, max_length=_MOST_NAMES)]
+        least = 1 if name == "sources" else 0
+        names = Annotated[list[Name], Field(min_length=least, max_length=_MOST_NAMES)]
         kind = Annotated[names, BeforeValidator(_as_list)]
     elif kind is str:
         kind = Name

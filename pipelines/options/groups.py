@@ -191,8 +191,8 @@ class SourceOptions:
         choices={
             SEQ: "Multi-Seq, the first source with an answer decides",
             MV: "Multi-MV, a majority vote over all sources",
-            SINGLE: "each source alone",
-            ALL: "ask every source about every unit",
+            SINGLE: "Single, each source alone",
+            ALL: "all three, every source is asked about every unit",
         },
         label="Mode",
     )
@@ -239,7 +239,7 @@ class SourceOptions:
         default=defaults.SAMPLES,
         low=1,
         high=128,
-        label="Answers of the source llm",
+        label="Answers to each question",
     )
     temperature: float | None = of_source(
         "sampling temperature of the source llm (default {default:g})",
@@ -438,7 +438,7 @@ class ModelOptions:
         "model of the judge; also of extraction and the source llm, unless they have their own",
         "NAME",
         affects=_BOTH,
-        label="Model of the judge",
+        label="Model",
     )
     base_url: str | None = of_source(
         "endpoint of --model (default: OPENAI_BASE_URL, else AZURE_OPENAI_ENDPOINT, else OpenAI's)",
@@ -452,7 +452,7 @@ class ModelOptions:
         "endpoint of --extractor_model", "URL", read=url_of("--extractor_base_url"), expert=True
     )
     knowledge_model: str | None = of_source(
-        "model of the source llm", "NAME", label="Model of the source llm"
+        "model of the source llm", "NAME", label="Model that is asked what it knows"
     )
     knowledge_base_url: str | None = of_source(
         "endpoint of --knowledge_model", "URL", read=url_of("--knowledge_base_url"), expert=True
