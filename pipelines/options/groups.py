@@ -4,13 +4,14 @@ They define the flags, keys of the configuration file, keywords in Python, the f
 and docs/flags.md. A default of None means the default of the source or judge that takes the option.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
 from ufo.pipelines.options.option import (
     Affects,
+    Option,
     names_of,
     of_judge,
     of_results,
@@ -543,7 +544,7 @@ class ModelOptions:
         expert=True,
     )
     batch_mb: float = option(
-        "maximum size of a batch in megabytes (default {default})",
+        "maximum size of a batch in megabytes (default {default:g})",
         "MB",
         default=200.0,
         low=0,
@@ -577,3 +578,16 @@ OF_SERVICE = [one for options in OF_TEXT.values() for one in options if one.name
 """The options to start a service with: the defaults of its checks."""
 OF_REQUESTS = [one for one in OF_SERVICE if one.label]
 """The options that a request to the service may set; the page shows them."""
+
+# Parameters of their own in Python, and what is of the command line alone.
+_NO_KEYWORDS = {"input", "output", "sources", "mode", "json", "log_format", "dry_run", "streaming"}
+_NO_KEYWORDS |= {"window_seconds", "idle_seconds"}
+
+
+def keywords(groups: Mapping[str, Iterable[Option]]) -> list[Option]:
+    """Return the options in these groups that are keywords in Python."""
+    return [one for options in groups.values() for one in options if one.name not in _NO_KEYWORDS]
+
+
+OF_EVALUATE_KEYWORDS = keywords(GROUPS)
+OF_CHECK_KEYWORDS = keywords(OF_TEXT)

@@ -14,6 +14,7 @@ from ufo.pipelines.options.groups import (
     RunOptions,
     SourceOptions,
     WebOptions,
+    keywords,
 )
 from ufo.pipelines.options.judge_flags import OF_JUDGES
 from ufo.pipelines.options.option import Affects, names_of, of_results, of_run, option, options_of
@@ -400,6 +401,7 @@ RECALL_GROUPS: Final = {
     "models": [_OPTIONS[name] for name in _OF_MODELS],
 }
 """The options of `ufo recall` by the titles of its help."""
+OF_RECALL_KEYWORDS: Final = keywords(RECALL_GROUPS)
 
 
 OPENED_BY_WORKERS: Final = tuple(

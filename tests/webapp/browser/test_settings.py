@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, Request, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.llm_server import LlmServer
 from tests.parts import PATIENCE
@@ -49,11 +49,11 @@ def value_shown(page: Page, name: str) -> str:
     return control.input_value() if tag == "SELECT" else control.get_attribute("placeholder") or ""
 
 
-def started(page: Page) -> Request:
-    """Check, and return the request."""
-    with page.expect_request("**/check") as asked:
+def asked(page: Page) -> Any:
+    """Check, and return the body of the request."""
+    with page.expect_request("**/check") as request:
         page.get_by_role("button", name="Check", exact=True).click()
-    return asked.value
+    return request.value.post_data_json
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -79,7 +79,7 @@ def test_the_page_shows_the_settings_of_its_service_and_checks_with_them(
             "Settings wikipedia, reference · llm (offline-judge) · Multi-MV"
         )
         # Nothing is changed, so nothing is sent, and the service judges as it was started.
-        body = started(page).post_data_json
+        body = asked(page)
         assert body == {"text": TEXT, "question": None, "references": body["references"]}
         expect(page.get_by_text("Done in")).to_be_visible()
         steps = {chat.step for chat in llm_server.chats}
@@ -107,7 +107,7 @@ def test_what_is_usual_elsewhere_can_be_chosen(
         quote.select_option("true")
         page.get_by_label("Passages of each source").fill("5")
         page.get_by_label("Passages of each source").press("Tab")
-        body = started(page).post_data_json
+        body = asked(page)
         changed = {"formulation": "function", "citation": True, "passages": 5}
         assert {name: body.get(name) for name in changed} == changed
         expect(page.get_by_text("Done in")).to_be_visible()
@@ -116,6 +116,6 @@ def test_what_is_usual_elsewhere_can_be_chosen(
         page.get_by_role("button", name="Edit text").click()
         page.locator(".settings > summary").click()
         page.get_by_label("How the model is asked").select_option("prompt")
-        body = started(page).post_data_json
+        body = asked(page)
         assert body["formulation"] == "prompt"
         assert "citation" not in body
