@@ -28,7 +28,7 @@ from ufo.schemas.errors import NothingToEvaluate, RunError, UsageError
 _LOOKS_A_WINDOW = 4
 _LONGEST_LOOK = 1.0  # second
 _NAME_CHARACTERS = 90
-_OF_ONE_RUN = ("since", "baseline", "fail_under", "fresh", "dry_run", "batch")
+_OF_ONE_RUN = ("since", "baseline", "fail_under", "min_scored", "fresh", "dry_run", "batch")
 _WINDOW = "window.json"
 _EMPTY = "empty"
 _MANIFEST = "manifest.json"

@@ -190,18 +190,14 @@ class Results:
             for path in label_files(run.folder.parent):
                 check_part(str(path), None, "import the sheet again, or remove the file")
 
-    def limit_memory(self, size: str, threads: int | None = None) -> None:
+    def limit_memory(self, size: str) -> None:
         """Limit the memory of queries ("4GB"), beyond which they spill to disk or fail.
-
-        Each thread needs about 125 MB of it; `threads` is their number, None for one a core.
 
         Raises:
             UsageError: the text is not a size.
         """
         with self._explained(UsageError):
             self._connection.execute(f"SET memory_limit = {_quoted(size)}")
-            if threads is not None:
-                self._connection.execute(f"SET threads = {threads}")
 
     def close(self) -> None:
         """Close the database; fetched results stay valid.
@@ -231,6 +227,8 @@ def _connect() -> duckdb.DuckDBPyConnection:
             "allow_community_extensions": "false",
             # Otherwise a name in the SQL could mean a Python variable of the caller.
             "python_enable_replacements": "false",
+            # With more, sums of floats would differ in their last digits from one time to the next.
+            "threads": 1,
             # Otherwise a large sort would spill into the user's working folder.
             "temp_directory": os.path.join(tempfile.gettempdir(), f"ufo-duckdb-{os.getpid()}"),
         },

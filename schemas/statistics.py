@@ -432,7 +432,7 @@ def source_orders(
                 mode,
                 ",".join(names[one - 1] for one in order),
                 mode == "seq" and order == given,
-                weight[said == 1].sum() / weight.sum() if weight[by].any() else np.nan,
+                weight[said == 1].sum() / weight.sum(),
                 weight[by].sum() / weight.sum(),
                 int(sum(labelled)),
                 _ratio(right + kept, sum(answered)),

@@ -242,7 +242,7 @@ class TestCheck:
         assert found.coverage == 0.5
         assert [v.label for v in found.verdicts] == [1, None]
         assert found.text[found.sentences[1].start :] == "Oslo is green."
-        heading = "1 of 2 claims supported, 1 not found\nfactuality 0.500, coverage 0.500\n"
+        heading = "1 of 2 claims supported, 1 not found\nfactuality score 0.500, coverage 0.500\n"
         assert repr(found).startswith(heading)
         assert found.states == ["supported", "not found"]
         assert "supported by reference (1 for, 0 against)\n  claim     " + ETNA in repr(found)
@@ -256,7 +256,7 @@ class TestCheck:
         nothing = ufo.check_sync("Hello!", sources=[Knows("x")])
         assert nothing.score is None
         assert nothing.coverage is None
-        assert repr(nothing) == "No claim to check"
+        assert repr(nothing) == "No claim to check\nno score: there is no claim"
 
     def test_a_claim_of_which_one_source_has_nothing_and_another_does_not_tell(self) -> None:
         found = ufo.check_sync(

@@ -220,6 +220,7 @@ class ResponseRow(BaseModel):
     n_refuted: int
     n_undecided: int
     factuality_score: float | None
+    words: str = Field(description="the score as it is shown, or why there is none")
     decided_score: float | None
     coverage: float | None
     credibility: float | None

@@ -17,6 +17,7 @@ from ufo.schemas.results import Results
 from ufo.schemas.tables import LABELS, PAGE_SHEET, RUN_PREFIX, Label, Run, from_arrow
 from ufo.transforms.check_text import CheckedText, scored
 from ufo.transforms.extraction.layout import layout
+from ufo.transforms.score_words import brief_score
 from ufo.transforms.scores import run_headline
 from ufo.transforms.sources.fact_source import SourceSpec
 from ufo.transforms.votes import main_mode
@@ -202,7 +203,7 @@ def list_responses(
         total=counted["n"],
         offset=asked.offset,
         limit=asked.limit,
-        rows=[answers.ResponseRow(**row) for row in rows],
+        rows=[answers.ResponseRow(**row, words=brief_score(row)) for row in rows],
     )
 
 

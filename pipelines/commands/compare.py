@@ -81,7 +81,7 @@ def _compare(args: argparse.Namespace) -> int:
     if args.json:
         print_json(found | {"worse": worse})
     else:
-        print(f"{found['headline']}\n{found['basis']}", *found["unusable"], sep="\n")
+        print(f"{found['headline']}\n{found['basis']}", *found["notes"], sep="\n")
         changed = ("question", "score_a", "score_b", "difference")
         _print("\nQuestions that differ most", found["questions"], changed)
         said = "\nclaims no longer supported: {lost:,}; supported now: {won:,}".format(**found)

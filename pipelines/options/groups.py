@@ -160,6 +160,9 @@ class RunOptions:
         "responses to evaluate and write together (default 500 to 4000)", "N", low=1, expert=True
     )
     fail_under: float | None = option("exit 3 if the score is below X", "X", low=0, high=1)
+    min_scored: float | None = option(
+        "exit 3 if less than this share of the responses has a score", "SHARE", low=0, high=1
+    )
     baseline: str | None = option(
         "finished run in --output to compare with; exit 3 if this run is significantly worse",
         "NAME",

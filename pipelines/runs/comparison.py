@@ -3,11 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ufo.pipelines.reports.unusable import beside, means, no_score
+from ufo.pipelines.reports.main_score import main_scores
 from ufo.pipelines.runs.remote_results import choose_runs
 from ufo.schemas.errors import UsageError, unknown_value
 from ufo.schemas.results import Results
 from ufo.schemas.text import quantity
+from ufo.transforms.score_words import LEAST_COVERAGE, beside, why_no_score, without_score
 from ufo.transforms.votes import main_mode
 
 Row = dict[str, Any]
@@ -76,18 +77,15 @@ def compare_runs(results: Results, titled: bool = False) -> Row:
     - `headline` and `basis`: the difference in words.
     - `questions`: the questions that changed most.
     - `turned`: the rows of `turned_claims`; `lost` and `won` count them.
-    - `unusable`: warnings about the judgements of both runs.
+    - `notes`: what both scores leave out; `counts`: their responses with and without a score.
 
     Raises:
         UsageError: they share neither a question nor a response, or one decided nothing.
     """
     names = [run.name for run in results.runs]
     called = [run.title if titled else run.name for run in results.runs]
-    scored = means(results)
-    for name in names:
-        if scored[name]["factuality_score"] is None:
-            raise UsageError(f"run {name!r}: {no_score(scored[name])}, and nothing to compare")
-    notes = {name: beside(scored[name]) for name in names}
+    scored = main_scores(results)
+    _check_scores("run", {name: scored[name] for name in names})
     (found,) = results.query("FROM run_comparison(?, ?)", names).to_pylist()
     if not found["n_pairs"]:
         raise UsageError(
@@ -99,14 +97,14 @@ def compare_runs(results: Results, titled: bool = False) -> Row:
     counts = ((found["n_questions"], "question"), (found["n_responses"], "response"))
     pairs = " and ".join(quantity(n, what) for n, what in counts if n)
     alone = found["only_baseline"] + found["only_run"]
-    scores = (found["baseline_score"], found["run_score"])
+    means = {"score_a": found["baseline_score"], "score_b": found["run_score"]}
     sides = {"run_a": names[0], "run_b": names[1], "model_a": None, "model_b": None}
     return {
         **found,
-        **_in_words(called, scores, found, "one-sided p"),
+        **_in_words(called, found | means, "one-sided p"),
         "basis": f"Paired by {pairs}" + (f"; {alone:,} without a pair left out" if alone else ""),
         **sides,
-        "unusable": [f"{note} in run {name}" for name, note in notes.items() if note],
+        **_left_out(called, [scored[name] for name in names]),
         "questions": _changed(results, sides),
         "turned": turned,
         "lost": lost,
@@ -118,7 +116,8 @@ def compare_models(results: Results, one: str, other: str) -> Row:
     """Return how the model `other` differs from `one` in the newest of the runs.
 
     `difference` is the score of `other` minus the score of `one`, with its 95 % interval, as in the
-    view `model_comparison`. `questions` are the questions on which they differ most.
+    view `model_comparison`: over the questions that both answered if it is paired. `questions` are
+    those on which they differ most; `notes` and `counts` are as in `compare_runs`.
 
     Raises:
         UsageError: a model has no response with a score in the run, or both are the same model.
@@ -126,21 +125,22 @@ def compare_models(results: Results, one: str, other: str) -> Row:
     run = results.runs[-1]
     mode = main_mode(run.mode)
     rows = results.query(
-        "SELECT model, factuality_score FROM scores_by_model WHERE run = ? AND mode = ? "
-        "AND factuality_score IS NOT NULL AND model IS NOT NULL ORDER BY model",
+        "FROM scores_by_model WHERE run = ? AND mode = ? AND model IS NOT NULL ORDER BY model",
         [run.name, mode],
     ).to_pylist()
-    scores = {row["model"]: row["factuality_score"] for row in rows}
+    scored = {row["model"]: row for row in rows}
     for name in (one, other):
-        if name not in scores:
-            raise UsageError(unknown_value("model", name, list(scores)))
+        if name not in scored:
+            raise UsageError(unknown_value("model", name, list(scored)))
+    _check_scores("model", {name: scored[name] for name in (one, other)})
     # The view has each pair once, in either order.
     pairs = results.query(
         """
-        SELECT difference, low, high, p, n, comparison FROM model_comparison
+        SELECT score_b AS score_a, score_a AS score_b, difference, low, high, p, n, comparison
+        FROM model_comparison
         WHERE run = $run AND mode = $mode AND model_a = $other AND model_b = $one
         UNION ALL
-        SELECT -difference, -high, -low, p, n, comparison FROM model_comparison
+        SELECT score_a, score_b, -difference, -high, -low, p, n, comparison FROM model_comparison
         WHERE run = $run AND mode = $mode AND model_a = $one AND model_b = $other
         """,
         {"run": run.name, "mode": mode, "one": one, "other": other},
@@ -154,30 +154,54 @@ def compare_models(results: Results, one: str, other: str) -> Row:
     return {
         "run": run.name,
         **sides,
-        "score_a": scores[one],
-        "score_b": scores[other],
         **found,
-        **_in_words((one, other), (scores[one], scores[other]), found, "p"),
+        **_in_words((one, other), found, "p"),
+        **_left_out((one, other), [scored[one], scored[other]]),
         "basis": f"{both if found['comparison'] == 'paired' else apart}, in {run.title}",
         "questions": _changed(results, sides),
     }
 
 
-def _in_words(
-    names: Sequence[str], scores: Sequence[float], found: Row, test: str
-) -> dict[str, Any]:
+def _check_scores(what: str, rows: Mapping[str, Row]) -> None:
+    """Raise a UsageError if one of the sides has no score to show."""
+    for name, row in rows.items():
+        if why := why_no_score(row):
+            raise UsageError(f"{what} {name!r} has no score: {why}, so there is nothing to compare")
+
+
+def _in_words(names: Sequence[str], found: Row, test: str) -> dict[str, Any]:
     """Return the two sides, and a sentence on their difference that says whether it may be chance.
     `test` is the name of its p value."""
     older, newer = names
-    low, high, p = (found[name] for name in ("low", "high", "p"))
-    more = "higher" if found["difference"] >= 0 else "lower"
-    said = f"{newer} scores {abs(found['difference']):.3f} {more} than {older}"
+    scores = f"{found['score_b']:.3f} against {found['score_a']:.3f}"
+    difference, low, high, p = (found[name] for name in ("difference", "low", "high", "p"))
+    size = f"{abs(difference):.3f}"
+    if float(size) == 0:
+        said = f"no difference between {newer} and {older}"
+    else:
+        said = f"{newer} scores {size} {'higher' if difference > 0 else 'lower'} than {older}"
     note = ", too few pairs to say whether by chance"
     if low is not None and p is not None:
         note = f" (95 % interval {low:+.3f} to {high:+.3f}, {test} = {p:.2g})"
         note += ", which may be chance" if low <= 0 <= high else ""
-    sides = {"a": older, "b": newer, "score_a": scores[0], "score_b": scores[1]}
-    return {**sides, "headline": f"{said}, {scores[1]:.3f} against {scores[0]:.3f}{note}"}
+    sides = {"a": older, "b": newer, "score_a": found["score_a"], "score_b": found["score_b"]}
+    return {**sides, "headline": f"{said}, {scores}{note}"}
+
+
+_COUNTS = ("n_responses", "n_scored", "n_without_units", "n_without_references", "coverage")
+
+
+def _left_out(names: Sequence[str], rows: Sequence[Row]) -> dict[str, Any]:
+    """Return the counts of both sides, and in words what their scores leave out."""
+    notes = []
+    for name, row in zip(names, rows, strict=True):
+        low = row["coverage"] < LEAST_COVERAGE
+        coverage = f"coverage {row['coverage']:.3f}" if low else ""
+        said = "; ".join(filter(None, (coverage, beside(row), without_score(row))))
+        if said:
+            notes.append(f"{name}: {said}")
+    counts = [{name: row[name] for name in _COUNTS} for row in rows]
+    return {"notes": notes, "counts": dict(zip(("a", "b"), counts, strict=True))}
 
 
 def _changed(results: Results, sides: Mapping[str, str | None]) -> list[Row]:

@@ -142,7 +142,7 @@ def test_a_damaged_sheet_says_what_to_do(tmp_path: Path, run: Path) -> None:
 
 def test_a_query_beyond_its_memory_ends_the_run(tmp_path: Path, run: Path) -> None:
     with open_results(tmp_path) as results:
-        results.limit_memory("1MB", threads=1)
+        results.limit_memory("1MB")
         with pytest.raises(RunError, match="Out of Memory"):
             results.query("SELECT list(range) FROM range(10_000_000)")
         with pytest.raises(UsageError, match="must have a number"):
@@ -281,7 +281,7 @@ def test_queries_take_parameters_do_not_disturb_each_other_and_are_limited(
         with ThreadPoolExecutor(8) as pool:
             sums = pool.map(lambda n: results.query(f"SELECT {n} AS n")["n"].to_pylist(), range(8))
             assert list(sums) == [[n] for n in range(8)]
-        results.limit_memory("250MiB", threads=1)
+        results.limit_memory("250MiB")
         limits = "current_setting('memory_limit') AS memory, current_setting('threads') AS n"
         assert results.query(f"SELECT {limits}").to_pylist() == [{"memory": "250.0 MiB", "n": 1}]
         results.query("FROM evidence_full")

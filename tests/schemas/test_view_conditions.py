@@ -181,7 +181,7 @@ CASES: list[tuple[str, str, str, list[Any]]] = [
         "n_responses, n_units, n_labelled",
         [(1, 1, 1)],
     ),
-    ("nothing decided", "scores_by_run", "factuality_score, n_undecided", [(None, 1)]),
+    ("nothing decided", "scores_by_run", "factuality_score, n_undecided", [(0.0, 1)]),
     ("no score", "source_benchmark", "DISTINCT coverage, n_labelled", [(1.0, 1)]),
     ("nothing usable", "source_benchmark", "source_order", []),
     (

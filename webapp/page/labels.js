@@ -31,16 +31,6 @@ export const BANDS = {
   grey: label("·", "no evidence", "none", "nothing was found to judge it by"),
 };
 
-/**
- * Return the warning beside a score where more than a tenth of the judgements are unusable.
- *
- * @param {T.Score | undefined} score
- */
-export function besideScore(score) {
-  if (!score || score.n_unusable * 10 <= score.n_judgements) return null;
-  return `⚠ ${score.n_unusable} of ${score.n_judgements} judgements unusable`;
-}
-
 export const WAITING = label("…", "not judged", "plain", "a claim of it is not judged yet");
 
 /** @type {Record<string, Label>} */

@@ -138,6 +138,7 @@
  * @property {number} n_supported
  * @property {number} n_refuted
  * @property {number | null} factuality_score
+ * @property {string} words  the score with its coverage if that is low, or why none is shown
  * @property {number | null} coverage
  * @property {number | null} credibility
  * @property {T.Band} band

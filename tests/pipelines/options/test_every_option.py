@@ -108,6 +108,7 @@ VALUES: Given = {
     "workers": 2,
     "chunk_size": 21,
     "fail_under": 0.25,
+    "min_scored": 0.75,
     "baseline": "good",
     "fail_if_worse": 0.125,
     "dry_run": True,
@@ -300,6 +301,7 @@ ALL = {one.name for options in GROUPS.values() for one in options}
 OF_RUNS = {"input", "output", "map", "max_line_bytes", "json", "log_format", "secrets", "title"}
 OF_RUNS |= {"run", "if_finished", "since", "fresh", "streaming", "window_seconds", "idle_seconds"}
 OF_RUNS |= {"workers", "chunk_size", "fail_under", "baseline", "fail_if_worse", "dry_run"}
+OF_RUNS |= {"min_scored"}
 OF_RUNS |= {"max_cost", "batch", "batch_wait", "batch_requests", "batch_mb", "batch_endpoints"}
 OF_SOURCES_ALONE = {"sources", "tie", "units", "index", "retriever", "embedder", "passages"}
 OF_SOURCES_ALONE |= {"samples", "temperature", "sampling", "knowledge_model", "knowledge_base_url"}
@@ -308,7 +310,7 @@ OF_CLAIMS = {"formulation", "verdict_labels", "explain", "citation", "passages_p
 OF_CLAIMS |= {"extract_tokens"}
 NOT_OF_RECALL = OF_SOURCES_ALONE | OF_CLAIMS | {"mode", "map", "secrets", "title"}
 NOT_OF_RECALL |= {"since", "streaming", "window_seconds", "idle_seconds", "fail_under", "dry_run"}
-NOT_OF_RECALL |= {"baseline", "fail_if_worse"}
+NOT_OF_RECALL |= {"baseline", "fail_if_worse", "min_scored"}
 
 
 def test_a_check_takes_the_options_that_are_of_no_run() -> None:
@@ -349,6 +351,7 @@ OTHERS: Mapping[str, tuple[float, float | None]] = {
     "window_seconds": (0.01, None),
     "idle_seconds": (0, None),
     "fail_under": (0, 1),
+    "min_scored": (0, 1),
     "fail_if_worse": (0, 1),
     "temperature": (0, 2),
     "timeout": (0.1, None),
