@@ -8,12 +8,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ufo.pipelines.runs.attempt import differences
-from ufo.pipelines.runs.finish import manifest_of
 from ufo.pipelines.runs.remote_results import choose_runs, open_results
 from ufo.schemas import storage
 from ufo.schemas.errors import UsageError
 from ufo.schemas.records import InputRecord, Part
-from ufo.schemas.tables import arrow_schema, check_part, read_rows, write_part
+from ufo.schemas.tables import arrow_schema, check_part, manifest_of, read_rows, write_part
 from ufo.transforms.llm.usage_log import COMPLETION_TOKENS, COST, PROMPT_TOKENS, REQUESTS
 from ufo.transforms.read import record_hash
 
