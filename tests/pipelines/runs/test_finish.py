@@ -83,7 +83,7 @@ class Stopped(Exception):
 def _stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Attempt:
     """An attempt that was stopped after the first of its three parts of passages was moved."""
     attempt = Attempt.open(str(tmp_path), {"chunk_size": 1})
-    moved = []
+    moved: list[str] = []
     move = storage.move
 
     def once(source: str, target: str) -> None:
