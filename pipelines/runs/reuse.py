@@ -153,10 +153,14 @@ def copy_reused(output: str, reuse: Reuse, folder: str) -> list[Part]:
 
 
 def _paid_before(usage: "pa.Table") -> "pa.Table":
-    """Mark usage rows of another run as cached and free of cost."""
-    values = {"cached": True, "cost_usd": 0.0}
-    for name, value in values.items():
+    """Mark usage rows of another run as cached and free of cost: what they cost is saved."""
+    sent = pc.invert(pc.or_(usage["cached"], usage["coalesced"]))
+    columns = {
+        "cached": pa.repeat(True, len(usage)),
+        "cost_usd": pa.repeat(0.0, len(usage)),
+        "saved_usd": pc.if_else(sent, usage["cost_usd"], usage["saved_usd"]),
+    }
+    for name, column in columns.items():
         at = usage.schema.get_field_index(name)
-        column = pa.repeat(pa.scalar(value, usage.schema.field(at).type), len(usage))
         usage = usage.set_column(at, usage.schema.field(at), column)
     return usage
