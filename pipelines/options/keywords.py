@@ -256,6 +256,7 @@ class EvaluateKeywords(CheckKeywords, total=False):
     workers: worker processes (default: one per core; one if a model is asked)
     chunk_size: responses to evaluate and write together (default 500 to 4000)
     fail_under: exit 3 if the score is below X
+    min_scored: exit 3 if less than this share of the responses has a score
     baseline: finished run in --output to compare with; exit 3 if this run is significantly
         worse
     fail_if_worse: significance level of --baseline: exit 3 if p of a one-sided paired t
@@ -279,6 +280,7 @@ class EvaluateKeywords(CheckKeywords, total=False):
     workers: int
     chunk_size: int
     fail_under: float
+    min_scored: float
     baseline: str
     fail_if_worse: float
 
