@@ -22,7 +22,8 @@ from ufo.pipelines.runs.chunks import MAX_LINES, InputReport, check_columns, in_
 from ufo.pipelines.runs.inputs import empty_input, find_inputs, input_files, plain_file
 from ufo.schemas.records import InputRecord, OpenUnits, Passage
 from ufo.transforms.extract import extract
-from ufo.transforms.judges.judge import JUDGES, Judge, asks_llm_judge, make_judge
+from ufo.transforms.judges.by_name import JUDGES, asks_llm_judge, make_judge
+from ufo.transforms.judges.judge import Judge
 from ufo.transforms.judges.offline.offline_judge import OfflineJudge
 from ufo.transforms.llm import chat
 from ufo.transforms.llm.forms import Capabilities
