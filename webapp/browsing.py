@@ -13,6 +13,7 @@ from pydantic import BaseModel, Field
 from starlette.responses import HTMLResponse, StreamingResponse
 
 from ufo.schemas.errors import UsageError
+from ufo.schemas.label_sheets import keep_label
 from ufo.schemas.results import Results
 from ufo.schemas.tables import LABELS, PAGE_SHEET, RUN_PREFIX, Label, Run, from_arrow
 from ufo.transforms.check_text import CheckedText, scored
@@ -232,7 +233,7 @@ def label(run: RunName, asked: models.LabelRequest, desk: AtDesk) -> list[Label]
         annotator=PAGE_SHEET,
         sheet=PAGE_SHEET,
     )
-    desk.setup.keep_label(found.folder.parent, said)
+    keep_label(found.folder.parent, said)
     mine = "SELECT * FROM labels WHERE response_id = ? AND sheet = ?"
     rows = desk.runs.results(run).query(mine, [asked.response_id, PAGE_SHEET])
     return from_arrow(LABELS, rows)

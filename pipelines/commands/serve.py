@@ -4,7 +4,6 @@ import argparse
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from functools import partial
 from hashlib import sha256
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -14,7 +13,6 @@ from ufo.indexes.index import open_index
 from ufo.indexes.manifest import local_index
 from ufo.pipelines.build_index import build
 from ufo.pipelines.commands.output import declare
-from ufo.pipelines.labels import keep_label
 from ufo.pipelines.options.command_line import settings_of
 from ufo.pipelines.options.groups import OF_SERVICE
 from ufo.pipelines.options.jobs import choose
@@ -29,9 +27,7 @@ from ufo.pipelines.runs.comparison import compare_models, compare_runs
 from ufo.pipelines.version import VERSION
 from ufo.schemas.errors import EXIT_DONE, IndexUnusable, UsageError, need, unknown_value
 from ufo.schemas.results import Results
-from ufo.schemas.rows import columns_of
 from ufo.schemas.storage import cache_folder, is_remote
-from ufo.transforms.read import NAMES
 from ufo.transforms.sources.fact_source import SOURCES
 
 if TYPE_CHECKING:
@@ -132,12 +128,10 @@ def setup(
         evaluate=(sys.executable, "-m", "ufo.pipelines.cli", "evaluate"),
         version=VERSION,
         token=token,
-        columns_of=partial(columns_of, names=NAMES),
         overview=overview_html,
         comparison=_comparison,
         reports=reports_html,
         report=render_html,
-        keep_label=keep_label,
     )
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from tests.conftest import blank, rows_of, write_run
 from tests.webapp.conftest import opened
-from ufo.pipelines.labels import keep_label
+from ufo.schemas.label_sheets import keep_label
 from ufo.schemas.records import Failure
 from ufo.schemas.tables import Label
 from ufo.transforms.verifiers.by_name import shown
