@@ -12,8 +12,7 @@ from typing import Final
 
 from charset_normalizer import from_bytes
 
-from ufo.schemas.row import marked_encoding
-from ufo.schemas.text import REPLACEMENT
+from ufo.schemas.text import REPLACEMENT, marked_encoding
 from ufo.transforms.sentences import Span, segment
 from ufo.transforms.sources.web.tables import table
 
