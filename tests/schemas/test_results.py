@@ -351,7 +351,7 @@ def test_a_mean_has_the_same_digits_each_time(tmp_path: Path) -> None:
             "(FORMAT parquet, ROW_GROUP_SIZE 5000)"
         )
     write_run(tmp_path, rows_of(ONE))
-    sql = f"SELECT avg(x), sum(x), stddev(x) FROM '{tmp_path}/x.parquet'"  # noqa: S608
+    sql = f"SELECT avg(x), sum(x), stddev(x) FROM '{tmp_path}/x.parquet'"
     with open_results(tmp_path) as results:
         means = {str(results.query(sql).to_pylist()) for _ in range(5)}
     assert len(means) == 1
