@@ -17,8 +17,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 
-import sentencex
-
+from ufo.indexes import running_text
 from ufo.indexes.templates import GAP, SUPERSCRIPTS, Unrendered, formula, render
 from ufo.indexes.wikis import ABBREVIATIONS, has_variants
 from ufo.schemas.documents import Section
@@ -368,29 +367,16 @@ def sentences_of(line: str, language: str) -> list[str]:
 
     A stop before a hyphen or a small letter ends none: "52 av. J.-C. il vint".
     """
-    sentences: list[str] = []
-    for piece in _segments(line, language):
+    sentences: list[list[str]] = []
+    for piece in running_text.pieces(line, language):
         goes_on = piece[0] in "-,;'’" or piece[0].islower()
-        if goes_on and sentences and sentences[-1].rstrip().endswith("."):
-            sentences[-1] += piece
+        if goes_on and sentences and sentences[-1][-1].rstrip().endswith("."):
+            sentences[-1].append(piece)
         elif piece.isascii():  # faster
-            sentences.append(piece)
+            sentences.append([piece])
         else:
-            sentences += filter(None, _CJK_ENDS.split(piece))
-    return sentences
-
-
-_WINDOW = 10_000  # sentencex takes quadratic time for quotation marks
-
-
-def _segments(line: str, language: str) -> Iterator[str]:
-    start = 0
-    while start < len(line):
-        pieces = list(sentencex.segment(language, line[start : start + _WINDOW]))
-        if start + _WINDOW < len(line) and len(pieces) > 1:
-            pieces.pop()  # the window may end within it
-        yield from pieces
-        start += sum(map(len, pieces))
+            sentences += ([part] for part in _CJK_ENDS.split(piece) if part)
+    return ["".join(parts) for parts in sentences]
 
 
 def _with_whole_brackets(sentences: Iterable[str]) -> Iterator[str]:

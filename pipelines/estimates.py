@@ -15,11 +15,11 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
+from ufo.pipelines.options.jobs import choose
 from ufo.pipelines.options.settings import Settings
 from ufo.pipelines.reports.tabular import page, print_rows
 from ufo.pipelines.runs.chunks import MAX_LINES, InputReport, check_columns, in_chunks
 from ufo.pipelines.runs.inputs import empty_input, find_inputs, input_files, plain_file
-from ufo.pipelines.runs.jobs import choose
 from ufo.schemas.records import InputRecord, OpenUnits, Passage
 from ufo.transforms.extract import extract
 from ufo.transforms.judges.judge import JUDGES, Judge, asks_llm_judge, make_judge
@@ -157,7 +157,7 @@ def _estimated(
 ) -> dict[str, Any]:
     """Return the counts, scaled to all records, with the cost of each model's tokens. A cost of
     None is unknown: the model has no price."""
-    places, prices = settings.client(), settings.client().prices
+    places, prices = settings.client, settings.client.prices
     if batch := settings.batches(""):
         asked = {one.model for one in places.endpoints.values() if batch.asks(one)}
         prices = {name: one.of_batch if name in asked else one for name, one in prices.items()}

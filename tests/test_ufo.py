@@ -210,7 +210,7 @@ def test_what_is_wrong_is_raised(arguments: tuple[Any, ...], message: str) -> No
 
 def test_an_unknown_option_is_answered_with_the_nearest() -> None:
     with pytest.raises(ufo.UsageError, match="--passages"):
-        ufo.evaluate([ETNA], ["reference"], pasages=3)
+        ufo.evaluate([ETNA], ["reference"], pasages=3)  # type: ignore[call-arg]
 
 
 def test_nothing_is_left_where_a_run_could_not_start(

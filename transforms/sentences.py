@@ -12,8 +12,7 @@ from io import StringIO
 from itertools import accumulate, chain, groupby, pairwise
 from typing import Final, NamedTuple
 
-import sentencex
-
+from ufo.indexes import running_text
 from ufo.transforms.english.grammar import BE, HAVE, Lists
 from ufo.transforms.thoughts import hidden
 
@@ -37,7 +36,8 @@ MARKER: Final = re.compile(
 _FENCE = re.compile(r"[^\S\r\n]*(`{3,}(?=[^`]*$)|~{3,}|(?:\$\$|\\\[)\s*$)")
 _FENCES = frozenset("`~$\\")
 # Of formulas; a fence of code ends by a line of its marks.
-_CLOSING = {"$$": r"\$\$[^\r\n]*", "\\[": r"\\\][^\r\n]*"}
+_CLOSING = {"$$": "$$", "\\[": "\\]"}
+_LINE = re.compile(r"[^\r\n]*")
 _RULE = re.compile(r"[-=*_\s|:+]+$")
 # A mark that divides no cells: a bar with a backslash, a comma in a cell with quotes.
 _NO_MARK = re.compile(r'\\\||(?<![^,])"[^"]*"(?![^,])')
@@ -99,11 +99,11 @@ _ALTERNATIVES: Final = [
     rf"(?=[A-Z][^A-Z]){_after('titles')}",
     rf"(?=[A-Z][^A-Z]){_after('names')}(?!(?i:{_any_of('openers')}))[^\W_]",
 ]
+_CONTINUING: Final = re.compile(r"[\w,;]")  # each of these needs one
 _GOES_ON: Final = rf"{_OPENED}(?:{'|'.join(_ALTERNATIVES)})"
 
 # A line shorter than this was not wrapped: a sentence ends with it.
 _WRAPPED_LINE = 50
-_WINDOW = 10_000
 _MAX_FORMULA = 5_000
 _ENDS_LINE = (".", "!", "?", ":", "…", "。", "！", "？", "।")
 
@@ -163,6 +163,9 @@ def _add(text: str, start: int, end: int, spans: list[Span]) -> None:
 
 def _sentences(code: str, text: str, start: int, body: int, end: int, spans: list[Span]) -> None:
     """Append the sentences of one block; its marker, `start` to `body`, belongs to the first."""
+    if not _WORD.search(text, body, end):  # nothing but marks
+        _add(text, start, end, spans)
+        return
     at, opening = body, start
     first = len(spans)
     cut = pieces(text[body:end], code)
@@ -206,27 +209,8 @@ def _sentences(code: str, text: str, start: int, body: int, end: int, spans: lis
 
 def pieces(text: str, language: str = "en") -> list[str]:
     """Return the sentences of running text, without gaps: their concatenation is the text."""
-    found: list[str] = (
-        sentencex.segment(language, text) if len(text) <= _WINDOW else _windows(language, text)
-    )
+    found = list(running_text.pieces(text, language))
     return _joined(found) if language == "en" and len(found) > 1 else found
-
-
-def _windows(code: str, text: str) -> list[str]:
-    """Return the pieces that sentencex splits a text into, without gaps, in windows.
-
-    Its search for pairs of quotes takes quadratic time. The last piece of a window may be cut off,
-    so it is repeated in the next window, unless it fills the window alone.
-    """
-    found: list[str] = []
-    start, end = 0, len(text)
-    while end - start > _WINDOW:
-        cut = sentencex.segment(code, text[start : start + _WINDOW])
-        cut = cut[:-1] or cut
-        found += cut
-        start += sum(map(len, cut))
-    found += sentencex.segment(code, text[start:end])
-    return found
 
 
 def _joined(cut: list[str]) -> list[str]:
@@ -253,6 +237,8 @@ def _goes_on(before: str, after: str) -> bool:
         word = before[before.rfind(" ", -_MAX_WORD, -2) + 1 : -2]
         if word[:1].isalnum() and word.lower() not in _SHORT:
             return False
+    if not _CONTINUING.search(after, 0, _MAX_WORD):
+        return False
     tail = before[-_MAX_WORD:]
     words = tail.split()
     last = tail[tail.rindex(words[-1]) :] if words else tail
@@ -300,13 +286,14 @@ def blocks(text: str) -> list[tuple[int, int, str]]:
 def _end_of_code(text: str, fence: str, after: int) -> int:
     """Return the end of the code or formula whose opening line ends at `after`; without a closing
     mark, code goes to the end of the text, and there is no formula."""
-    is_formula = fence in _CLOSING
-    closing = (
-        _CLOSING.get(fence) or rf"(?<=[\r\n])[^\S\r\n]*{fence}{fence[0]}*[^\S\r\n]*(?=[\r\n]|$)"
+    if fence in _CLOSING:
+        closing = text.find(_CLOSING[fence], after, after + _MAX_FORMULA)
+        line = _LINE.match(text, closing, after + _MAX_FORMULA) if closing >= 0 else None
+        return line.end() if line else after
+    found = re.compile(rf"(?<=[\r\n])[^\S\r\n]*{fence}{fence[0]}*[^\S\r\n]*(?=[\r\n]|$)").search(
+        text, after
     )
-    limit = after + _MAX_FORMULA if is_formula else len(text)
-    found = re.compile(closing).search(text, after, limit)
-    return found.end() if found else after if is_formula else len(text)
+    return found.end() if found else len(text)
 
 
 def cells(line: str) -> tuple[str, list[tuple[int, int]]]:
@@ -327,7 +314,9 @@ def cells(line: str) -> tuple[str, list[tuple[int, int]]]:
     else:
         return "", []
     start, end = len(line) - len(line.lstrip()), len(line.rstrip())
-    plain = _NO_MARK.sub(lambda found: "x" * len(found[0]), line)[:end]
+    plain = line[:end]
+    if '"' in line or "\\" in line:
+        plain = _NO_MARK.sub(lambda found: "x" * len(found[0]), line)[:end]
     if mark == "|":
         start, end = start + plain.startswith("|", start), end - plain.endswith("|")
     marks = [at for at in range(start, end) if plain[at] == mark]

@@ -179,8 +179,8 @@ class ReportedText(CheckedText):
     """A checked text, from the events of `/check`; `sources` are in the order they are asked."""
 
     sources: list[str]
-    mode: models.Mode
-    tie: models.Tie
+    mode: Annotated[str, models.of("mode")]
+    tie: Annotated[str, models.of("tie")]
 
 
 @router.post("/check/report.html", response_class=HTMLResponse, responses=answers.HTML)

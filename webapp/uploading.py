@@ -47,12 +47,12 @@ async def upload(
     named_columns(asked.map or "")
     job_of(desk, asked, asked.sources)  # reports wrong options now
     flags = flags_of(desk, asked, asked.sources)
-    if asked.sources:
-        flags["sources"] = ",".join(asked.sources)
+    if sources := asked.sources or desk.setup.sources:
+        flags["sources"] = ",".join(map(str, sources))
     flags["index"] = os.path.abspath(desk.setup.index)
     if asked.map:
         flags["map"] = asked.map
-    flags.setdefault("judge", desk.setup.judge)
+    flags.setdefault("judge", desk.settings.judge.name)
     most = desk.setup.limits.upload_bytes
     return (await desk.uploads.take(asked.name, request.stream(), flags, most)).status
 

@@ -33,6 +33,7 @@ _SHOWN = (
     "decided_score", "coverage", "n_judgements", "n_unusable",
 )  # fmt: skip
 _MODES = (SEQ, MV, SINGLE)
+_FAIL_IF_WORSE = next(one for one in options_of(RunOptions) if one.name == "fail_if_worse")
 _OF_HOSTS = [one for one in options_of(WebOptions) if one.name.startswith(("include_", "exclude_"))]
 
 
@@ -47,7 +48,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     add_directory(parser)
     parser.add_argument("baseline", metavar="A", help="a finished run: the baseline")
     parser.add_argument("run", metavar="B", help="a finished run")
-    declare(parser, *(one for one in options_of(RunOptions) if one.name == "fail_if_worse"))
+    declare(parser, replace(_FAIL_IF_WORSE, default=None))
     declare(parser, AS_JSON)
     parser.set_defaults(handler=_compare)
 

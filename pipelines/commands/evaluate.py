@@ -25,7 +25,6 @@ from ufo.schemas.text import quantity
 from ufo.transforms.score_words import beside, score_in_words
 from ufo.transforms.scores import run_headline
 
-_SIGNIFICANT = 0.05  # where --baseline is given without --fail_if_worse
 _NOTHING_USED = "no record of the input can be used"
 _MEANS = (
     "factuality_score",
@@ -73,7 +72,7 @@ def _reported(chosen: Settings, finished: Finished) -> int:
     summary, lost = _summary(chosen, finished)
     nothing = _nothing_usable(summary, lost)
     below = _below(chosen, summary)
-    level = _SIGNIFICANT if chosen.fail_if_worse is None else chosen.fail_if_worse
+    level = chosen.fail_if_worse
     found: dict[str, Any] = {}
     unequal = None
     if chosen.baseline is not None and not nothing:

@@ -282,7 +282,7 @@ OPTIONS = {
 
 
 def test_every_option_of_an_upload_is_a_flag_of_its_command(empty: Setup) -> None:
-    with opened(replace(empty, evaluate=("true",), judge="offline")) as client:
+    with opened(replace(empty, evaluate=("true",))) as client:
 
         def flags(**options: Any) -> list[str]:
             taken = client.post("/upload", params=options, content=LINES).json()
@@ -296,8 +296,7 @@ def test_every_option_of_an_upload_is_a_flag_of_its_command(empty: Setup) -> Non
     several = {"--sources": "wikipedia,reference", "--title": "mine"}
     assert dict(one.split("=", 1) for one in given) == named | index | several
     # Where nothing is asked for, the service's own judge is named, and no source.
-    rules = {"--mode": "seq", "--tie": "not_factual", "--units": "claim"}
-    expected = rules | index | {"--judge": "offline", "--title": "upload"}
+    expected = index | {"--judge": "offline", "--title": "upload"}
     assert dict(one.split("=", 1) for one in usual) == expected
 
 

@@ -1,4 +1,4 @@
-/** The names and symbols of states, outcomes and modes; nothing is shown by colour alone. */
+/** The names and symbols of states and outcomes; nothing is shown by colour alone. */
 
 /** @import * as T from "./types.js" */
 
@@ -66,14 +66,6 @@ export const REASONS = {
   unparsable: "the answer could not be read",
   transport: "the model could not be reached",
   unsupported_language: "the offline judge does not know this language",
-};
-
-/** @type {Record<string, string>} */
-export const MODES = {
-  seq: "Multi-Seq: first to answer",
-  mv: "Multi-MV: all vote",
-  single: "Single: one source",
-  all: "All three ways",
 };
 
 /**
