@@ -354,8 +354,7 @@ class JudgeOptions:
         label="Verifier of the offline judge",
     )
     formulation: str | None = of_judge(
-        "how the model is asked (the last three in the form of these models: the default where "
-        "--model names one)",
+        "how the model is asked; the last three are the default of these models",
         "HOW",
         default=_LLM.formulation,
         choices={
@@ -363,9 +362,9 @@ class JudgeOptions:
             STEPWISE: "step by step (UFO)",
             RATIONALE: "rationale first (Facts&Evidence)",
             PROMPT: "one question for each fact",
-            MINICHECK: "as MiniCheck is",
-            GRANITE_GUARDIAN: "as Granite Guardian is",
-            LYNX: "as Lynx is",
+            MINICHECK: "for MiniCheck",
+            GRANITE_GUARDIAN: "for Granite Guardian",
+            LYNX: "for Lynx",
         },
         label="How the model is asked",
     )
