@@ -354,7 +354,7 @@ class JudgeOptions:
         label="Verifier of the offline judge",
     )
     formulation: str | None = of_judge(
-        "how the model is asked; the last three are the default of these models",
+        "how the model is asked",
         "HOW",
         default=_LLM.formulation,
         choices={
@@ -362,9 +362,9 @@ class JudgeOptions:
             STEPWISE: "step by step (UFO)",
             RATIONALE: "rationale first (Facts&Evidence)",
             PROMPT: "one question for each fact",
-            MINICHECK: "for MiniCheck",
-            GRANITE_GUARDIAN: "for Granite Guardian",
-            LYNX: "for Lynx",
+            MINICHECK: "the form of MiniCheck, its default",
+            GRANITE_GUARDIAN: "that of Granite Guardian",
+            LYNX: "that of Lynx",
         },
         label="How the model is asked",
     )

@@ -49,10 +49,10 @@ class CheckKeywords(TypedDict, total=False):
         network; FILE.py:Class, or any that `ufo judges` lists.
     verifier: model of the offline judge: overlap (default), bundled, a folder,
         FILE.py:Class or a cross-encoder on a model hub (organisation/model).
-    formulation: how the model is asked; the last three are the default of these models:
-        function (default): all facts in one call (FaaF); stepwise: step by step (UFO);
-        rationale: rationale first (Facts&Evidence); prompt: one question for each fact;
-        minicheck: for MiniCheck; granite_guardian: for Granite Guardian; lynx: for Lynx.
+    formulation: how the model is asked: function (default): all facts in one call (FaaF);
+        stepwise: step by step (UFO); rationale: rationale first (Facts&Evidence); prompt:
+        one question for each fact; minicheck: the form of MiniCheck, its default;
+        granite_guardian: that of Granite Guardian; lynx: that of Lynx.
     verdict_labels: labels that the model may give: tfn (default): true, false, not clear;
         tf: true, false.
     explain: ask for an answer and a rationale with each verdict: short (default) or none.
@@ -194,10 +194,10 @@ class EvaluateKeywords(CheckKeywords, total=False):
         network; FILE.py:Class, or any that `ufo judges` lists.
     verifier: model of the offline judge: overlap (default), bundled, a folder,
         FILE.py:Class or a cross-encoder on a model hub (organisation/model).
-    formulation: how the model is asked; the last three are the default of these models:
-        function (default): all facts in one call (FaaF); stepwise: step by step (UFO);
-        rationale: rationale first (Facts&Evidence); prompt: one question for each fact;
-        minicheck: for MiniCheck; granite_guardian: for Granite Guardian; lynx: for Lynx.
+    formulation: how the model is asked: function (default): all facts in one call (FaaF);
+        stepwise: step by step (UFO); rationale: rationale first (Facts&Evidence); prompt:
+        one question for each fact; minicheck: the form of MiniCheck, its default;
+        granite_guardian: that of Granite Guardian; lynx: that of Lynx.
     verdict_labels: labels that the model may give: tfn (default): true, false, not clear;
         tf: true, false.
     explain: ask for an answer and a rationale with each verdict: short (default) or none.
