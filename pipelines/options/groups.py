@@ -362,9 +362,9 @@ class JudgeOptions:
             STEPWISE: "step by step (UFO)",
             RATIONALE: "rationale first (Facts&Evidence)",
             PROMPT: "each fact alone",
-            MINICHECK: "the form of MiniCheck",
-            GRANITE_GUARDIAN: "that of Granite Guardian",
-            LYNX: "that of Lynx",
+            MINICHECK: "MiniCheck's form",
+            GRANITE_GUARDIAN: "Granite Guardian's",
+            LYNX: "Lynx's",
         },
         label="How the model is asked",
     )

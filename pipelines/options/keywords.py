@@ -51,8 +51,8 @@ class CheckKeywords(TypedDict, total=False):
         FILE.py:Class or a cross-encoder on a model hub (organisation/model).
     formulation: how the model is asked: function (default): all facts in one call (FaaF);
         stepwise: step by step (UFO); rationale: rationale first (Facts&Evidence); prompt:
-        each fact alone; minicheck: the form of MiniCheck; granite_guardian: that of Granite
-        Guardian; lynx: that of Lynx.
+        each fact alone; minicheck: MiniCheck's form; granite_guardian: Granite Guardian's;
+        lynx: Lynx's.
     verdict_labels: labels that the model may give: tfn (default): true, false, not clear;
         tf: true, false.
     explain: ask for an answer and a rationale with each verdict: short (default) or none.
@@ -196,8 +196,8 @@ class EvaluateKeywords(CheckKeywords, total=False):
         FILE.py:Class or a cross-encoder on a model hub (organisation/model).
     formulation: how the model is asked: function (default): all facts in one call (FaaF);
         stepwise: step by step (UFO); rationale: rationale first (Facts&Evidence); prompt:
-        each fact alone; minicheck: the form of MiniCheck; granite_guardian: that of Granite
-        Guardian; lynx: that of Lynx.
+        each fact alone; minicheck: MiniCheck's form; granite_guardian: Granite Guardian's;
+        lynx: Lynx's.
     verdict_labels: labels that the model may give: tfn (default): true, false, not clear;
         tf: true, false.
     explain: ask for an answer and a rationale with each verdict: short (default) or none.
