@@ -13,8 +13,9 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 from starlette.background import BackgroundTask
 from starlette.responses import FileResponse
 
+from ufo.schemas.rows import columns_of
 from ufo.schemas.tables import MANIFEST, Run
-from ufo.transforms.read import named_columns, recognised
+from ufo.transforms.read import NAMES, named_columns, recognised
 from ufo.webapp import answers, models
 from ufo.webapp.browsing import RunName
 from ufo.webapp.desk import AtDesk
@@ -68,7 +69,7 @@ async def columns(request: Request, desk: AtDesk) -> answers.UploadColumns:
         head += chunk
         if len(head) >= _HEAD:
             break
-    names = list(desk.setup.columns_of(head[:_HEAD]))
+    names = columns_of(head[:_HEAD], NAMES)
     return answers.UploadColumns(columns=names, fields=recognised(names))
 
 
