@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from ufo.schemas.records import (
     ERROR,
@@ -384,7 +384,7 @@ def _scores(
         # Where a source has no passage nothing was judged.
         usable = sum(row.passage_id is not None and not is_unusable(row) for row in own)
         scored = 0 if lost and not usable else n_units
-        row = {
+        row: dict[str, Any] = {
             "n_units": n_units,
             "n_supported": yes,
             "n_refuted": no,

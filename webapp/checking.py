@@ -17,6 +17,7 @@ from pydantic import BeforeValidator
 from starlette.responses import HTMLResponse
 
 from ufo.indexes.manifest import read_manifest
+from ufo.pipelines.reports.html_report import render_html
 from ufo.schemas.errors import UfoError, UsageError
 from ufo.schemas.records import InputRecord, Passage, Response, SourceStatus
 from ufo.schemas.results import Results
@@ -192,7 +193,7 @@ def report_text(
         TemporaryDirectory(prefix="ufo-") as folder,
         Results([_run(Path(folder), asked, desk.setup.version)]) as results,
     ):
-        page = desk.setup.report(results)
+        page = render_html(results)
     return HTMLResponse(page, headers=answers.attached("checked.html"))
 
 

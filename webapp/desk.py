@@ -1,6 +1,6 @@
 """Hold the settings of the service, and the objects that its endpoints share."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -18,9 +18,6 @@ from ufo.webapp.uploads import Uploads
 
 _MOST_OPEN = 8
 
-Link = Callable[[str, str], str]
-"""From a run and the id of a response to the page's address of it."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Setup:
@@ -32,17 +29,10 @@ class Setup:
     - `index`: the folder of the index that the source `wikipedia` searches.
     - `evaluate`: a command that takes the flags of `ufo evaluate`; each upload is evaluated by a
       separate process.
-    - `overview`, `comparison` (of two runs, or of two models of one), `reports` (with the address
-      of all rows of each) and `report`: return HTML of runs. The last returns a whole page, the
-      others a part of one.
     """
 
     results: Path
     evaluate: Sequence[str]
-    overview: Callable[[Results, Link], str]
-    comparison: Callable[[Results, Sequence[str], Link], str]
-    reports: Callable[[Results, Callable[[str], str]], str]
-    report: Callable[[Results], str]
     version: str
     index: str
     token: str | None

@@ -18,8 +18,9 @@ from ufo.pipelines.commands.output import (
 )
 from ufo.pipelines.options.groups import TIES, RunOptions, WebOptions
 from ufo.pipelines.options.option import Option, options_of
+from ufo.pipelines.reports.comparison import MOST_SHOWN, is_worse
 from ufo.pipelines.reports.tabular import page, print_rows
-from ufo.pipelines.runs.comparison import MOST_SHOWN, compare, is_worse
+from ufo.pipelines.runs.comparison import compare
 from ufo.pipelines.runs.remote_results import open_results
 from ufo.schemas.errors import EXIT_BELOW, EXIT_DONE, UsageError, unknown_value
 from ufo.schemas.results import Results

@@ -17,21 +17,13 @@ from ufo.pipelines.options.command_line import settings_of
 from ufo.pipelines.options.groups import OF_SERVICE
 from ufo.pipelines.options.jobs import choose
 from ufo.pipelines.options.option import Option
-from ufo.pipelines.reports.html_report import (
-    comparison_html,
-    overview_html,
-    render_html,
-    reports_html,
-)
-from ufo.pipelines.runs.comparison import compare_models, compare_runs
 from ufo.pipelines.version import VERSION
 from ufo.schemas.errors import EXIT_DONE, IndexUnusable, UsageError, need, unknown_value
-from ufo.schemas.results import Results
 from ufo.schemas.storage import cache_folder, is_remote
 from ufo.transforms.sources.fact_source import SOURCES
 
 if TYPE_CHECKING:
-    from ufo.webapp.desk import Link, Setup
+    from ufo.webapp.desk import Setup
 
 TOKEN_VARIABLE = "UFO_TOKEN"  # noqa: S105 - the name of a variable
 
@@ -128,10 +120,6 @@ def setup(
         evaluate=(sys.executable, "-m", "ufo.pipelines.cli", "evaluate"),
         version=VERSION,
         token=token,
-        overview=overview_html,
-        comparison=_comparison,
-        reports=reports_html,
-        report=render_html,
     )
 
 
@@ -146,8 +134,3 @@ def example_index() -> str:
             print("ufo: building the index of the examples", file=sys.stderr, flush=True)
             build(dump, folder)
     return folder
-
-
-def _comparison(results: "Results", models: Sequence[str], link: "Link") -> str:
-    found = compare_models(results, *models) if models else compare_runs(results, titled=True)
-    return comparison_html(found, link)

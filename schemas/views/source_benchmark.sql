@@ -7,7 +7,7 @@
 -- that it takes without a cache; n_requests and paid_usd are those of them that this run sent and
 -- paid, with failed requests. A response's requests count in proportion to its open units, rounded
 -- up. A request that several responses shared counts for one of them. A response without a usable
--- judgement is left out. What decides nothing has no score. rank_by_people is 1 for the best agreement with people in its mode,
+-- judgement is left out. rank_by_people is 1 for the best agreement with people in its mode,
 -- by balanced_accuracy_all.
 -- group: sources
 -- summary: Every source, alone and in every order: scores, agreement, cost

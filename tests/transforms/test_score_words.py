@@ -19,8 +19,8 @@ def row(score: float | None, coverage: float | None, n_units: int = 9, **more: A
     return {"n_units": n_units, "factuality_score": score, "coverage": coverage, **more}
 
 
-BOUNDS = {"low": 0.1, "high": 0.75}
-FAILED = {"n_judgements": 9, "n_unusable": 3}
+BOUNDS: dict[str, Any] = {"low": 0.1, "high": 0.75}
+FAILED: dict[str, Any] = {"n_judgements": 9, "n_unusable": 3}
 
 
 @pytest.mark.parametrize(

@@ -11,13 +11,13 @@ from tests.conftest import rows_of, write_run
 from tests.pipelines.conftest import ok, ufo
 from tests.pipelines.reports.conftest import page_of, same_as_kept
 from tests.pipelines.reports.reading import Reader
+from ufo.pipelines.reports.comparison import compare_runs
 from ufo.pipelines.reports.html_report import (
     comparison_html,
     draw_decided,
     draw_scores,
     overview_html,
 )
-from ufo.pipelines.runs.comparison import compare_runs
 from ufo.schemas.results import Results, open_results
 from ufo.schemas.tables import choose_runs
 

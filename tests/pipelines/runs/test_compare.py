@@ -11,7 +11,8 @@ from scipy import stats
 
 from tests.conftest import rows_of, write_run
 from tests.pipelines.conftest import ends, evaluation, ok, ufo
-from ufo.pipelines.runs.comparison import compare, compare_models, is_worse
+from ufo.pipelines.reports.comparison import compare_models, is_worse
+from ufo.pipelines.runs.comparison import compare
 from ufo.schemas.errors import UsageError
 from ufo.schemas.results import Results, open_results
 
