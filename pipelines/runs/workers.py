@@ -7,11 +7,9 @@ do not import the `__main__` of the script or notebook that starts them, and a k
 reported.
 """
 
-import gc
 import os
 import re
 import signal
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -304,7 +302,7 @@ def _run_in_worker(chunk: Chunk, job: Job, folder: str) -> Written:
         return run_chunk(chunk, job, folder)
     except MemoryError:
         # The parent says so and ends this process, which may fail again before, with a traceback.
-        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
         raise
 
 
@@ -314,9 +312,6 @@ def _start_evaluator(parent: int, settings: logs.LogSettings) -> None:
     logs.quiet_beam()
     logs.start(settings)
     from ufo.pipelines import graph  # noqa: F401  # Beam is slow to import
-
-    # What was imported stays: the garbage collector took a tenth of the time to look through it.
-    gc.freeze()
 
 
 def as_worker(parent: int) -> None:
