@@ -14,14 +14,15 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
+from ufo.pipelines.options.jobs import choose
 from ufo.pipelines.options.settings import Settings
 from ufo.pipelines.reports.tabular import page, print_rows
 from ufo.pipelines.runs.chunks import MAX_LINES, InputReport, in_chunks
 from ufo.pipelines.runs.inputs import copies, empty_input, find_inputs, read_inputs
-from ufo.pipelines.runs.jobs import choose
 from ufo.schemas.records import InputRecord, OpenUnits, Passage
 from ufo.transforms.extract import extract
-from ufo.transforms.judges.judge import JUDGES, Judge, asks_llm_judge, make_judge
+from ufo.transforms.judges.by_name import JUDGES, asks_llm_judge, make_judge
+from ufo.transforms.judges.judge import Judge
 from ufo.transforms.judges.offline.offline_judge import OfflineJudge
 from ufo.transforms.llm import chat
 from ufo.transforms.llm.forms import Capabilities
@@ -156,7 +157,7 @@ def _estimated(
 ) -> dict[str, Any]:
     """Return the counts, scaled to all records, with the cost of each model's tokens. A cost of
     None is unknown: the model has no price."""
-    places, prices = settings.client(), settings.client().prices
+    places, prices = settings.client, settings.client.prices
     if batch := settings.batches(""):
         asked = {one.model for one in places.endpoints.values() if batch.asks(one)}
         prices = {name: one.of_batch if name in asked else one for name, one in prices.items()}

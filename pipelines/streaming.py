@@ -10,7 +10,6 @@ so no file is in two windows.
 """
 
 import glob
-import json
 import os
 import re
 import time
@@ -18,22 +17,26 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 
+from ufo.pipelines.options.jobs import choose
 from ufo.pipelines.options.settings import Settings
 from ufo.pipelines.runs.attempt import checked_name, run_lock
 from ufo.pipelines.runs.inputs import is_piped
-from ufo.pipelines.runs.jobs import choose
 from ufo.pipelines.runs.run import Finished, run_evaluate
 from ufo.schemas import storage
-from ufo.schemas.errors import NothingToEvaluate, RunError, UsageError
+from ufo.schemas.errors import NothingToEvaluate, RunError, UsageError, damaged_part
+from ufo.schemas.state_files import entry, read_state, state_bytes
+from ufo.schemas.tables import MANIFEST
 
-_SECONDS = 60.0
 _LOOKS_A_WINDOW = 4
 _LONGEST_LOOK = 1.0  # second
 _NAME_CHARACTERS = 90
-_OF_ONE_RUN = ("since", "baseline", "fail_under", "fresh", "dry_run", "batch")
+_OF_ONE_RUN = ("since", "baseline", "fail_under", "min_scored", "fresh", "dry_run", "batch")
 _WINDOW = "window.json"
 _EMPTY = "empty"
-_MANIFEST = "manifest.json"
+_REMEDY = (
+    "delete the folder of this window, and the next window takes its files; or begin a stream of "
+    "another --run, which takes every file"
+)
 
 Say = Callable[[str], None]
 
@@ -65,7 +68,7 @@ def stream(
     """
     windows = StreamWindows(settings.output, _checked(settings))
     choose(settings)
-    seconds = _SECONDS if settings.window_seconds is None else settings.window_seconds
+    seconds = settings.window_seconds
     lock_folder = storage.join(settings.output, ".streaming", windows.name)
     done = 0
     with run_lock(settings.output, lock_folder, windows.name):
@@ -124,7 +127,6 @@ def _evaluated(
         input=tuple(file.path for file in windows.closed()[window]),
         run=window,
         streaming=False,
-        window_seconds=None,
         idle_seconds=None,
     )
     try:
@@ -200,8 +202,7 @@ class StreamWindows:
         for path in storage.matches(storage.join(below, f"run={self.name}.w*", _WINDOW)):
             match = re.search(rf"run=({re.escape(self.name)}\.w\d{{6,}})[/\\][^/\\]+$", path)
             if match and match[1] not in self._files:
-                content = json.loads(storage.read(path))
-                self._files[match[1]] = [ArrivedFile(**file) for file in content["files"]]
+                self._files[match[1]] = _files_in(path)
         return {window: self._files[window] for window in sorted(self._files, key=_number)}
 
     def sizes(self, patterns: Sequence[str]) -> dict[str, int]:
@@ -214,7 +215,7 @@ class StreamWindows:
 
     def unfinished(self) -> list[str]:
         """Return the windows that are closed and not finished, oldest first."""
-        ends = (_MANIFEST, _EMPTY)
+        ends = (MANIFEST, _EMPTY)
         return [
             window
             for window in self.closed()
@@ -236,10 +237,9 @@ class StreamWindows:
             "closed_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
             "files": [asdict(file) for file in files],
         }
-        text = json.dumps(content, indent=1).encode()
         storage.make_folder(storage.join(self._output, f"run={window}"))
         if any(file.path in others for file in files) or not storage.write_new(
-            self._file(window, _WINDOW), text
+            self._file(window, _WINDOW), state_bytes(content)
         ):
             raise RunError(
                 f"another command takes files of the stream {self.name!r}; stop one of the two"
@@ -252,6 +252,15 @@ class StreamWindows:
 
     def _file(self, window: str, name: str) -> str:
         return storage.join(self._output, f"run={window}", name)
+
+
+def _files_in(path: str) -> list[ArrivedFile]:
+    """Return the files of a closed window by its `window.json`; raise a RunError if it is
+    damaged."""
+    try:
+        return [ArrivedFile(**file) for file in entry(read_state(path, _REMEDY), "files", list)]
+    except (ValueError, TypeError) as error:
+        raise damaged_part(path, error, _REMEDY) from error
 
 
 def _number(window: str) -> int:

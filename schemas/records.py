@@ -254,6 +254,7 @@ class Failure:
 class Usage:
     """A row of `usage`: one request, also a failed attempt. An unknown cost is None.
 
+    `saved_usd` is what a request that the cache or an equal request answered would have cost.
     For a request in a provider's batch, `worker_id` is `batch` and `seconds` is None.
     """
 
@@ -271,6 +272,7 @@ class Usage:
     completion_tokens: Optional[int]
     seconds: Optional[float]
     cost_usd: Optional[float]
+    saved_usd: Optional[float] = 0.0
 
 
 @dataclass(frozen=True, slots=True)

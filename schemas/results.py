@@ -30,6 +30,7 @@ from ufo.schemas.tables import (
     finished_runs,
     label_files,
 )
+from ufo.schemas.text import REPLACEMENT, storable
 from ufo.schemas.views import GROUPS, OWN, View, load_views, tables_of, with_needs
 
 __all__ = ["Results", "Run", "finished_runs", "open_results"]
@@ -38,6 +39,11 @@ _WORDS = re.compile(r"\w+")
 _SQL_TYPES = {"string": "VARCHAR", "int64": "BIGINT", "double": "DOUBLE", "bool": "BOOLEAN"}
 # DuckDB's messages begin with the kind of error; _NOT_THE_QUERY has kinds that SQL cannot cause.
 _OF_SQL = duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException
+# Errors while rows are streamed come through Arrow, as an OSError without a number, or through
+# DuckDB's binding to Python (nanobind), as a RuntimeError.
+_OF_STREAM = (duckdb.Error, pa.ArrowException, OSError, RuntimeError, MemoryError)
+# While a query begins, the binding refuses arguments, too.
+_OF_QUERY = (*_OF_STREAM, TypeError, ValueError)
 _FROM_PYTHON = "Python exception occurred while executing the UDF: ValueError: "
 _NOT_THE_QUERY = ("IO Error", "Out of Memory", "INTERNAL", "FATAL", "INTERRUPT", "Connection")
 
@@ -115,7 +121,7 @@ class Results:
             UsageError: the SQL is wrong, or is not one SELECT.
             RunError: the files cannot be read, or memory is not enough.
         """
-        with self._explained(UsageError):
+        with self._explained(UsageError, of=_OF_QUERY):
             return self._select(sql, params).to_arrow_table()
 
     @contextmanager
@@ -123,8 +129,10 @@ class Results:
         self, sql: str, params: Sequence[object] | dict[str, object] = (), rows: int = 10_000
     ) -> Iterator[pa.RecordBatchReader]:
         """Return a reader of the rows of a SELECT, for any size: batches of up to `rows` rows."""
+        with self._explained(UsageError, of=_OF_QUERY):
+            reader = self._select(sql, params).to_arrow_reader(rows)
         with self._explained(UsageError):
-            yield self._select(sql, params).to_arrow_reader(rows)
+            yield reader
 
     def _make(self, names: Iterable[str]) -> None:
         """Create the tables and views of these names that do not exist yet."""
@@ -147,6 +155,12 @@ class Results:
     def _select(
         self, sql: str, params: Sequence[object] | dict[str, object]
     ) -> duckdb.DuckDBPyRelation:
+        if not isinstance(sql, str):
+            raise UsageError(f"expected the text of a SELECT, found {type(sql).__name__}")
+        if storable(sql).count(REPLACEMENT) > sql.count(REPLACEMENT):
+            raise UsageError(
+                "the SELECT has a character that is not Unicode text; write it in UTF-8"
+            )
         # A result belongs to its cursor: another statement on the same cursor would empty it.
         cursor = self._connection.cursor()
         kinds = [statement.type for statement in cursor.extract_statements(sql)]
@@ -166,17 +180,22 @@ class Results:
             self._newest.interrupt()
 
     @contextmanager
-    def _explained(self, fault: type[UfoError], report: str = "") -> Iterator[None]:
+    def _explained(
+        self, fault: type[UfoError], report: str = "", of: tuple[type[Exception], ...] = _OF_STREAM
+    ) -> Iterator[None]:
         """Convert DuckDB's errors to `fault`, unless the files or the machine caused them."""
         try:
             yield
-        except (duckdb.Error, OSError) as error:
-            # Errors while a result is streamed come through Arrow, as an OSError.
+        except of as error:
+            message = str(error).strip().rpartition(_FROM_PYTHON)[2]
             if isinstance(error, OSError) and error.errno is not None:
                 raise
+            if isinstance(error, RuntimeError) and "interrupt" in message.lower():
+                raise  # by a signal: it is the caller's to end
             if not isinstance(error, (*_OF_SQL, duckdb.InterruptException)):
                 self._check_parts()
-            message = str(error).strip().rpartition(_FROM_PYTHON)[2]
+            if isinstance(error, MemoryError):
+                raise RunError(f"Out of Memory Error: {message or 'no memory is left'}") from error
             if message.startswith(_NOT_THE_QUERY):
                 # The rest of the message may be our own SQL, which does not help the user.
                 raise RunError(message.split("\n\nLINE ")[0]) from error
@@ -190,18 +209,14 @@ class Results:
             for path in label_files(run.folder.parent):
                 check_part(str(path), None, "import the sheet again, or remove the file")
 
-    def limit_memory(self, size: str, threads: int | None = None) -> None:
+    def limit_memory(self, size: str) -> None:
         """Limit the memory of queries ("4GB"), beyond which they spill to disk or fail.
-
-        Each thread needs about 125 MB of it; `threads` is their number, None for one a core.
 
         Raises:
             UsageError: the text is not a size.
         """
         with self._explained(UsageError):
             self._connection.execute(f"SET memory_limit = {_quoted(size)}")
-            if threads is not None:
-                self._connection.execute(f"SET threads = {threads}")
 
     def close(self) -> None:
         """Close the database; fetched results stay valid.
@@ -231,6 +246,8 @@ def _connect() -> duckdb.DuckDBPyConnection:
             "allow_community_extensions": "false",
             # Otherwise a name in the SQL could mean a Python variable of the caller.
             "python_enable_replacements": "false",
+            # With more, sums of floats would differ in their last digits from one time to the next.
+            "threads": 1,
             # Otherwise a large sort would spill into the user's working folder.
             "temp_directory": os.path.join(tempfile.gettempdir(), f"ufo-duckdb-{os.getpid()}"),
         },

@@ -360,6 +360,8 @@ class WayOfAsking(NamedTuple):
     balanced_accuracy_all: float
     n_calls: int
     cost_usd: float
+    n_requests: int
+    paid_usd: float
 
 
 def source_orders(
@@ -373,6 +375,8 @@ def source_orders(
     place: Clusters,
     n_calls: Floats,
     cost_usd: Floats,
+    n_requests: Floats,
+    paid_usd: Floats,
 ) -> list[WayOfAsking]:
     """Return what each source, every order of all, and their vote would have given.
 
@@ -382,7 +386,8 @@ def source_orders(
             vote, `supported` of the sources that support the claim. `label` is 1 or 0 by people,
             NaN without one.
         scored: 1 where the response has a score, else 0; it then counts by its cost alone.
-        asker: the response of each request; `place`: its source (from 1).
+        asker: the response of each request; `place`: its source (from 1). `n_calls` and `cost_usd`
+            are of a run without a cache, `n_requests` and `paid_usd` of this run.
     """
     if len(names) > MOST_ORDERED:
         raise ValueError(
@@ -400,16 +405,20 @@ def source_orders(
         return []
     theirs = np.isin(asker, known)
     whose = np.searchsorted(known, asker[theirs])
-    place, n_calls, cost_usd = place[theirs], n_calls[theirs], cost_usd[theirs]
+    place = place[theirs]
+    counts = n_calls[theirs], n_requests[theirs]
+    costs = cost_usd[theirs], paid_usd[theirs]
 
     @cache
-    def asking(source: int, before: int) -> tuple[float, float]:
-        """Return the requests to a source and their cost, for units left open by earlier ones."""
+    def asking(source: int, before: int) -> tuple[float, ...]:
+        """Return the requests to a source and their cost, for units left open by earlier ones: of
+        a run without a cache, and of this run."""
         share = (np.bincount(of, (decided & before) == 0) / whole)[whose]
         own = (place == source) & (share > 0)  # requests that are not sent cost nothing
         # A request that holds several facts is needed while one of them is open.
-        calls = np.ceil(n_calls[own] * share[own])
-        return float(calls.sum()), float((cost_usd[own] * share[own]).sum())
+        asked = [np.ceil(one[own] * share[own]).sum() for one in counts]
+        spent = [(one[own] * share[own]).sum() for one in costs]
+        return asked[0], spent[0], asked[1], spent[1]
 
     given = tuple(range(1, len(names) + 1))
     ways: list[tuple[str, tuple[int, ...], tuple[int, ...]]] = [("mv", given, (0,))]
@@ -426,13 +435,14 @@ def source_orders(
         labelled, answered = (true.sum(), false.sum()), (true[by].sum(), false[by].sum())
         all_kept = kept + labelled[1] - answered[1]  # false claims that are not taken for true
         before = repeat(0) if mode == "mv" else accumulate((1 << one for one in order), initial=0)
-        calls, cost = map(sum, zip(*map(asking, order, before), strict=True))
+        by_source = zip(*map(asking, order, before), strict=True)
+        calls, cost, requests, paid = map(sum, by_source)
         found.append(
             WayOfAsking(
                 mode,
                 ",".join(names[one - 1] for one in order),
                 mode == "seq" and order == given,
-                weight[said == 1].sum() / weight.sum() if weight[by].any() else np.nan,
+                weight[said == 1].sum() / weight.sum(),
                 weight[by].sum() / weight.sum(),
                 int(sum(labelled)),
                 _ratio(right + kept, sum(answered)),
@@ -441,6 +451,8 @@ def source_orders(
                 (_ratio(right, labelled[0]) + _ratio(all_kept, labelled[1])) / 2,
                 int(calls),
                 cost,
+                int(requests),
+                paid,
             )
         )
     return found
@@ -454,7 +466,8 @@ def _ratio(part: float, whole: float) -> float:
 _TYPES: Mapping[str, str] = {
     **dict.fromkeys(("method", "mode", "source", "source_order"), "VARCHAR"),
     **dict.fromkeys(("cluster", "stratum", "response"), "UBIGINT"),
-    **dict.fromkeys(("decided", "supported", "place", "n_labelled", "n_calls"), "BIGINT"),
+    **dict.fromkeys(("decided", "supported", "place", "n_labelled"), "BIGINT"),
+    **dict.fromkeys(("n_calls", "n_requests"), "BIGINT"),
     "given": "BOOLEAN",
 }
 
@@ -471,7 +484,7 @@ _FUNCTIONS: Sequence[tuple[Callable[..., Any], Sequence[str], type[Any], bool]] 
         [
             "source",
             "response scored decided supported label",
-            "response place n_calls cost_usd",
+            "response place n_calls cost_usd n_requests paid_usd",
         ],
         WayOfAsking,
         True,

@@ -7,7 +7,8 @@ applies to every run in the folder that has the unit.
 
 import dataclasses
 import io
-import json
+import logging
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -23,6 +24,7 @@ import pyarrow.parquet as pq
 from ufo.schemas import records, storage
 from ufo.schemas.errors import REMEDY, RunError, UsageError, damaged_part, unknown_value
 from ufo.schemas.records import Part
+from ufo.schemas.state_files import entry, read_state
 from ufo.schemas.storage import RemoteError
 
 SCHEMA_VERSION = 1
@@ -183,6 +185,9 @@ def label_files(directory: Path) -> tuple[Path, ...]:
 MANIFEST = "manifest.json"
 FORMAT = "ufo-run"
 RUN_PREFIX = "run="
+_FILE = re.compile(r"/[^/\\]+$")
+_REMEDY = "remove {!r}, and evaluate it again"
+_LOG = logging.getLogger("ufo")
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,16 +217,24 @@ class Run:
     title: str = ""
 
 
+Manifest = dict[str, Any]
+"""The content of a run's manifest. `tables` has the rows, the part files and their SHA-256 of each
+table, `counters` the counts of the steps, and `fingerprint` everything that results depend on."""
+
+
 def finished_runs(directory: str | Path) -> list[Run]:
     """Return the finished runs of a folder, from the oldest to the newest.
 
+    A run with a manifest that is damaged, or newer than this version can read, is left out, with a
+    warning.
+
     Raises:
         UsageError: the folder does not exist.
-        RunError: a manifest is damaged, or newer than this version can read.
     """
-    root = _existing(directory)
-    manifests = [path for path in root.glob(f"{RUN_PREFIX}*/{MANIFEST}") if path.is_file()]
-    return sorted(map(_read_run, manifests), key=lambda run: (run.finished_at, run.name))
+    found, damaged = _runs_in(_existing(directory))
+    for error in damaged:
+        _LOG.warning(error.message)
+    return found
 
 
 def choose_runs(directory: str | Path, run: str | None = None, all_runs: bool = False) -> list[Run]:
@@ -229,20 +242,39 @@ def choose_runs(directory: str | Path, run: str | None = None, all_runs: bool = 
 
     Raises:
         UsageError: the folder does not exist, or has no finished run, or none of that name.
-        RunError: a run to be returned is damaged, or newer than this version can read.
+        RunError: the run of that name, or every run, is damaged or newer than this version can
+            read.
     """
     root = _existing(directory)
     if run is not None:
-        manifest = root / f"{RUN_PREFIX}{run}" / MANIFEST
-        if manifest.is_file():
-            return [_read_run(manifest)]
-        known = [one.name for one in finished_runs(root)]
-        if known:
-            raise UsageError(f"{unknown_value('run', run, known)} Only finished runs can be read.")
-    runs = finished_runs(root)
-    if not runs:
+        chosen = _run_in(root / f"{RUN_PREFIX}{run}")
+        if chosen is not None:
+            return [chosen]
+    found, damaged = _runs_in(root)
+    if run is not None and found:
+        known = [one.name for one in found]
+        raise UsageError(f"{unknown_value('run', run, known)} Only finished runs can be read.")
+    for error in damaged:
+        if not found:
+            raise error
+        _LOG.warning(error.message)
+    if not found:
         raise UsageError(_nothing_in(root))
-    return runs if all_runs else runs[-1:]
+    return found if all_runs else found[-1:]
+
+
+def _runs_in(root: Path) -> tuple[list[Run], list[RunError]]:
+    """Return the finished runs of a folder, the oldest first, and the errors of damaged ones."""
+    found, damaged = [], []
+    for folder in sorted(root.glob(f"{RUN_PREFIX}*")):
+        try:
+            run = _run_in(folder)
+        except RunError as error:
+            damaged.append(error)
+            continue
+        if run is not None:
+            found.append(run)
+    return sorted(found, key=lambda run: (run.finished_at, run.name)), damaged
 
 
 def check_part(path: str, sha256: str | None, remedy: str = REMEDY) -> None:
@@ -310,48 +342,110 @@ def _title(fingerprint: Mapping[str, Any], folder: str, finished: datetime) -> s
     return f"{called}, {finished.astimezone(UTC):%d %B %Y, %H:%M}"
 
 
-def _read_run(path: Path) -> Run:
-    folder = path.parent
-    remedy = "evaluate it again, or remove the folder"
+def manifest_of(folder: str) -> Manifest | None:
+    """Return the manifest of the finished run in a folder, or None if there is none.
+
+    Raises:
+        RunError: it is damaged, or newer than this version can read.
+    """
+    path = storage.join(folder, MANIFEST)
+    remedy = _REMEDY.format(folder)
+    if not storage.exists(path):
+        return None
     try:
-        manifest: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        if manifest["format"] != FORMAT:
+        manifest = read_state(path, remedy)
+        if entry(manifest, "format", str) != FORMAT:
             raise ValueError(f"format is {manifest['format']!r}, expected {FORMAT!r}")
-        version = int(manifest["schema_version"])
+        version = entry(manifest, "schema_version", int)
         if version > SCHEMA_VERSION:
             raise RunError(
-                f"run {str(folder)!r} has schema version {version}, and this ufo reads up to "
+                f"run {folder!r} has schema version {version}, and this ufo reads up to "
                 f"{SCHEMA_VERSION}; install the ufo that wrote it "
                 f"({manifest.get('ufo_version', 'a newer one')}) or a later one."
             )
-        finished = datetime.fromisoformat(manifest["finished_at"])
-        if finished.tzinfo is None:
-            finished = finished.replace(tzinfo=UTC)
-        return Run(
-            name=folder.name.removeprefix(RUN_PREFIX),
-            folder=folder,
-            schema_version=version,
-            ufo_version=str(manifest["ufo_version"]),
-            mode=str(manifest["mode"]),
-            tie=str(manifest["tie"]),
-            judge=str(manifest["judge"]),
-            sources=tuple(manifest["sources"]),
-            finished_at=finished.astimezone(UTC),
-            counts={name: int(n) for name, n in manifest["counts"].items()},
-            files={
-                table: tuple(folder / file for file in manifest["tables"][table]["files"])
-                for table in TABLES
-                if table in manifest["tables"]
-            },
-            llm=manifest["fingerprint"].get("options", {}).get("llm") or {},
-            checksums={
-                folder / file: digest
-                for entry in manifest["tables"].values()
-                for file, digest in entry.get("sha256", {}).items()
-            },
-            title=manifest.get("title") or _title(manifest["fingerprint"], folder.name, finished),
-        )
-    except KeyError as error:
-        raise RunError(f"{str(path)!r} lacks {error}: the run is damaged; {remedy}.") from error
-    except (ValueError, TypeError, AttributeError, OSError) as error:
-        raise RunError(f"{str(path)!r} cannot be read: {error}; {remedy}.") from error
+        _check_manifest(manifest)
+    except FileNotFoundError:  # it was deleted meanwhile
+        return None
+    except (ValueError, OverflowError) as error:
+        raise damaged_part(path, error, remedy) from error
+    return manifest
+
+
+def _check_manifest(manifest: Manifest) -> None:
+    """Raise a ValueError for an entry that is missing or has another form than it was written."""
+    for name in ("ufo_version", "attempt", "mode", "tie", "judge", "finished_at"):
+        entry(manifest, name, str)
+    if any(not isinstance(source, str) for source in entry(manifest, "sources", list)):
+        raise ValueError("'sources' are not names")
+    _time_of(manifest)
+    entry(manifest, "fingerprint", dict)
+    counts = entry(manifest, "counts", dict)
+    for name in counts:
+        entry(counts, name, int)
+    tables = entry(manifest, "tables", dict)
+    # A run of an older version may lack a table.
+    now = manifest["schema_version"] == SCHEMA_VERSION
+    needed = tables_of_mode(manifest["mode"]) if now else ()
+    for table in dict.fromkeys([*needed, *tables]):
+        if table not in TABLES:
+            raise ValueError(f"there is no table {table!r}")
+        listed = entry(tables, table, dict)
+        entry(listed, "rows", int)
+        files = entry(listed, "files", list)
+        own = all(isinstance(file, str) and _FILE.sub("", file) == table for file in files)
+        if not files or not own:
+            raise ValueError(f"it does not list the files of the table {table!r}")
+        digests = entry(listed, "sha256", dict) if "sha256" in listed else {}
+        for file in digests:
+            entry(digests, file, str)
+
+
+def tables_of_mode(mode: str) -> tuple[str, ...]:
+    """Return the tables that a run of this mode has."""
+    return OF_RECALL if mode == "recall" else OF_EVALUATE
+
+
+def _time_of(manifest: Manifest) -> datetime:
+    finished = datetime.fromisoformat(manifest["finished_at"])
+    return (finished if finished.tzinfo else finished.replace(tzinfo=UTC)).astimezone(UTC)
+
+
+def _run_in(folder: Path) -> Run | None:
+    """Return the finished run in a folder, or None if there is none. Raises what `manifest_of`
+    raises."""
+    manifest = manifest_of(str(folder))
+    if manifest is None:
+        return None
+    try:
+        return _run(folder, manifest)
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        remedy = _REMEDY.format(str(folder))
+        raise damaged_part(str(folder / MANIFEST), error, remedy) from error
+
+
+def _run(folder: Path, manifest: Manifest) -> Run:
+    finished, tables = _time_of(manifest), manifest["tables"]
+    return Run(
+        name=folder.name.removeprefix(RUN_PREFIX),
+        folder=folder,
+        schema_version=manifest["schema_version"],
+        ufo_version=manifest["ufo_version"],
+        mode=manifest["mode"],
+        tie=manifest["tie"],
+        judge=manifest["judge"],
+        sources=tuple(manifest["sources"]),
+        finished_at=finished,
+        counts=manifest["counts"],
+        files={
+            table: tuple(folder / file for file in tables[table]["files"])
+            for table in TABLES
+            if table in tables
+        },
+        llm=manifest["fingerprint"].get("options", {}).get("llm") or {},
+        checksums={
+            folder / file: digest
+            for listed in tables.values()
+            for file, digest in listed.get("sha256", {}).items()
+        },
+        title=str(manifest.get("title") or _title(manifest["fingerprint"], folder.name, finished)),
+    )

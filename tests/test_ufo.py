@@ -219,7 +219,7 @@ def test_references_that_are_a_mapping_are_refused() -> None:
 
 def test_an_unknown_option_is_answered_with_the_nearest() -> None:
     with pytest.raises(ufo.UsageError, match="--passages"):
-        ufo.evaluate([ETNA], ["reference"], pasages=3)
+        ufo.evaluate([ETNA], ["reference"], pasages=3)  # type: ignore[call-arg]
 
 
 def test_nothing_is_left_where_a_run_could_not_start(
@@ -251,7 +251,7 @@ class TestCheck:
         assert found.coverage == 0.5
         assert [v.label for v in found.verdicts] == [1, None]
         assert found.text[found.sentences[1].start :] == "Oslo is green."
-        heading = "1 of 2 claims supported, 1 not found\nfactuality 0.500, coverage 0.500\n"
+        heading = "1 of 2 claims supported, 1 not found\nfactuality score 0.500, coverage 0.500\n"
         assert repr(found).startswith(heading)
         assert found.states == ["supported", "not found"]
         assert "supported by reference (1 for, 0 against)\n  claim     " + ETNA in repr(found)
@@ -265,7 +265,7 @@ class TestCheck:
         nothing = ufo.check_sync("Hello!", sources=[Knows("x")])
         assert nothing.score is None
         assert nothing.coverage is None
-        assert repr(nothing) == "No claim to check"
+        assert repr(nothing) == "No claim to check\nno score: there is no claim"
 
     def test_a_claim_of_which_one_source_has_nothing_and_another_does_not_tell(self) -> None:
         found = ufo.check_sync(

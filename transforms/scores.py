@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from ufo.schemas.records import (
     ERROR,
@@ -23,6 +23,7 @@ from ufo.schemas.records import (
     Verdict,
 )
 from ufo.schemas.text import quantity
+from ufo.transforms.score_words import beside, score_in_words
 from ufo.transforms.votes import ALL, MV, SEQ, SINGLE, HasOutcome, main_mode, tally, verdicts
 
 if TYPE_CHECKING:
@@ -150,7 +151,8 @@ class Score:
     """A row of the view `scores`; `source` is None except in mode `single`.
 
     `n_judgements` were asked for. `n_unusable` of them failed, or the judge does not support the
-    language of the text. Without a usable judgement the response has no score.
+    language of the text. Without a usable judgement the response has no score. `words` say the
+    score, or why none is shown; `beside` is what to show beside it, or empty.
     """
 
     mode: str
@@ -164,6 +166,8 @@ class Score:
     coverage: float | None
     n_judgements: int
     n_unusable: int
+    words: str
+    beside: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -380,19 +384,18 @@ def _scores(
         # Where a source has no passage nothing was judged.
         usable = sum(row.passage_id is not None and not is_unusable(row) for row in own)
         scored = 0 if lost and not usable else n_units
-        yield Score(
-            mode,
-            source,
-            n_units,
-            yes,
-            no,
-            n_units - yes - no,
-            _ratio(yes, scored),
-            _ratio(yes, yes + no),
-            _ratio(yes + no, scored),
-            lost + usable,
-            lost,
-        )
+        row: dict[str, Any] = {
+            "n_units": n_units,
+            "n_supported": yes,
+            "n_refuted": no,
+            "n_undecided": n_units - yes - no,
+            "factuality_score": _ratio(yes, scored),
+            "decided_score": _ratio(yes, yes + no),
+            "coverage": _ratio(yes + no, scored),
+            "n_judgements": lost + usable,
+            "n_unusable": lost,
+        }
+        yield Score(mode, source, **row, words=score_in_words(row), beside=beside(row))
 
 
 def _contributions(

@@ -104,16 +104,14 @@ def _means(scored: Sequence[tuple[Score, float | None]]) -> Row:
         return {name: sum(getattr(one, name) for one, _ in scored) for name in names}
 
     before = mean(value for _, value in scored)
-    decided = mean(one.decided_score for one, _ in scored)
-    # Where nothing was decided, nothing was found.
-    factual = None if decided is None else mean(one.factuality_score for one, _ in scored)
+    factual = mean(one.factuality_score for one, _ in scored)
     return {
         "n_responses": len(scored),
         **sums("n_units", "n_supported", "n_refuted"),
         "factuality_score": factual,
         "before": before,
         "difference": None if factual is None or before is None else factual - before,
-        "decided_score": decided,
+        "decided_score": mean(one.decided_score for one, _ in scored),
         "coverage": mean(one.coverage for one, _ in scored),
         **sums("n_judgements", "n_unusable"),
     }

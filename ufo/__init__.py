@@ -19,8 +19,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
+from ufo.pipelines.options.keywords import CheckKeywords, EvaluateKeywords, RecallKeywords
 from ufo.pipelines.reports.evaluation import Check, Evaluation, Recall
 from ufo.pipelines.version import VERSION as __version__
 from ufo.schemas.errors import (
@@ -82,13 +83,28 @@ __all__ = [
 ]
 
 
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _with_help_of(keywords: type) -> Callable[[F], F]:
+    """Return a decorator that adds the help of options to the docstring of their function."""
+
+    def documented(function: F) -> F:
+        function.__doc__ = f"{function.__doc__}\n{keywords.__doc__}"
+        return function
+
+    return documented
+
+
+@_with_help_of(EvaluateKeywords)
 def evaluate(
     responses: "Given",
     sources: Sequence[str | Mapping[str, Any] | FactSource] | None = None,
     mode: str = "seq",
     *,
     output: str | Path | None = None,
-    **options: Any,
+    quiet: bool = False,
+    **options: Unpack[EvaluateKeywords],
 ) -> Evaluation:
     """Evaluate responses as `ufo evaluate` does, and return the finished run.
 
@@ -101,8 +117,9 @@ def evaluate(
             built-in sources that are configured.
         mode: `seq`, `mv`, `single` or `all`.
         output: the folder that the run is kept in; a temporary one without it.
-        options: any other flag of `ufo evaluate` by its name, such as `index="…"` or `passages=3`;
-            `judge` may also be a `Judge` object or `{"name": …, "type": …, …options}`.
+        quiet: whether no progress is shown on stderr.
+        options: any other flag of `ufo evaluate` by its name, as below; `judge` may also be a
+            `Judge` object or `{"name": …, "type": …, …options}`. Options of Beam are taken, too.
 
     Raises:
         UsageError: an option, a source or a file is wrong.
@@ -121,15 +138,18 @@ def evaluate(
 
     values = {"mode": mode, **options}
     checked = partial(settings_of, sources=sources)
-    found = _finished(responses, "responses", output, values, checked, run_evaluate)
+    run = partial(run_evaluate, quiet=quiet)
+    found = _finished(responses, "responses", output, values, checked, run)
     return Evaluation(*found)
 
 
+@_with_help_of(RecallKeywords)
 def recall(
     records: "Given",
     *,
     output: str | Path | None = None,
-    **options: Any,
+    quiet: bool = False,
+    **options: Unpack[RecallKeywords],
 ) -> Recall:
     """Measure how many facts of the true answers other answers state, as `ufo recall` does.
 
@@ -137,8 +157,8 @@ def recall(
         records: a path or pattern of input files, or a list or table of records (`question`,
             `ground_truth` and `answers`, an object of texts by variant).
         output: the folder that the run is kept in; a temporary one without it.
-        options: any other flag of `ufo recall` by its name; lists may be given as lists, and
-            `judge` as in `evaluate`.
+        quiet: whether no progress is shown on stderr.
+        options: any other flag of `ufo recall` by its name, as below; `judge` as in `evaluate`.
 
     Raises:
         UsageError: an option or a file is wrong.
@@ -156,7 +176,8 @@ def recall(
     from ufo.pipelines.options.command_line import recall_settings_of
     from ufo.pipelines.runs.run import run_recall
 
-    return Recall(*_finished(records, "records", output, options, recall_settings_of, run_recall))
+    run = partial(run_recall, quiet=quiet)
+    return Recall(*_finished(records, "records", output, options, recall_settings_of, run))
 
 
 def _finished(
@@ -165,7 +186,7 @@ def _finished(
     output: str | Path | None,
     options: Mapping[str, Any],
     settings_of: Callable[[Mapping[str, Any]], Any],
-    run: Callable[[Any, bool], "Finished"],
+    run: Callable[[Any], "Finished"],
 ) -> tuple["Results", str, ExitStack]:
     """Run on the given input; return the results, the run's folder, and a stack that deletes a
     temporary output folder. If this process is killed, the next command deletes it."""
@@ -176,27 +197,27 @@ def _finished(
     if output is None:
         output = temporary.enter_context(own_folder()) or tempfile.mkdtemp(prefix="ufo-")
     values = {"output": str(output), **options}
-    quiet = bool(values.pop("quiet", False))
     try:
         with own_folder() as own, tempfile.TemporaryDirectory(dir=own) as inputs:
             path = input_path(given, name, inputs)
             settings = settings_of({"input": path, **values})
-            done = run(settings, quiet)
+            done = run(settings)
             return open_results(settings.output, done.name), done.folder, temporary
     except BaseException:
         temporary.close()
         raise
 
 
+@_with_help_of(CheckKeywords)
 async def check(
     text: str,
     *,
     question: str | None = None,
-    references: Iterable[str] | str = (),
+    references: Iterable[str] | str | None = None,
     sources: Sequence[str | Mapping[str, Any] | FactSource] | None = None,
     mode: str = "seq",
     client: Client | None = None,
-    **options: Any,
+    **options: Unpack[CheckKeywords],
 ) -> Check:
     """Check one text with the same steps, without Beam.
 
@@ -206,8 +227,8 @@ async def check(
         references: trusted texts, or one, for the source `reference`.
         sources: as in `evaluate`.
         mode: as in `evaluate`.
-        options: as in `evaluate`.
         client: replaces the client of the judge's model, for example by a `FakeClient` in tests.
+        options: as in `evaluate`, as far as they are of one text: those below.
 
     Raises:
         UsageError: an option or a source is wrong, or the text is empty.
@@ -221,7 +242,7 @@ async def check(
         >>> result.score
         1.0
     """
-    from ufo.pipelines.runs.jobs import job_of_text
+    from ufo.pipelines.options.jobs import job_of_text
 
     job = job_of_text({"mode": mode, **options}, sources)
     checked = _check(text, question, references, job, client)
@@ -232,7 +253,7 @@ async def check(
 async def _check(
     text: str,
     question: str | None,
-    references: Iterable[str] | str,
+    references: Iterable[str] | str | None,
     job: "Job",
     client: Client | None,
 ) -> Check:
@@ -252,7 +273,17 @@ async def _check(
         raise RunError(error.message) from error
 
 
-def check_sync(text: str, **options: Any) -> Check:
+@_with_help_of(CheckKeywords)
+def check_sync(
+    text: str,
+    *,
+    question: str | None = None,
+    references: Iterable[str] | str | None = None,
+    sources: Sequence[str | Mapping[str, Any] | FactSource] | None = None,
+    mode: str = "seq",
+    client: Client | None = None,
+    **options: Unpack[CheckKeywords],
+) -> Check:
     """Check one text like `check`, from code without an event loop, or inside one (a notebook).
 
     Examples:
@@ -261,4 +292,13 @@ def check_sync(text: str, **options: Any) -> Check:
         >>> [verdict.label for verdict in result.verdicts]
         [1]
     """
-    return wait_for(check(text, **options))
+    checked = check(
+        text,
+        question=question,
+        references=references,
+        sources=sources,
+        mode=mode,
+        client=client,
+        **options,
+    )
+    return wait_for(checked)

@@ -1,7 +1,7 @@
 """Describe what the service offers: its sources, judges, verifiers and examples."""
 
 import logging
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import asdict
 from functools import cache
 from importlib.resources import files
@@ -9,17 +9,23 @@ from typing import Any
 
 from fastapi import APIRouter
 
-from ufo.indexes.index import RETRIEVERS, open_index
+from ufo.indexes.index import open_index
+from ufo.pipelines.options.groups import GROUPS, OF_REQUESTS
+from ufo.pipelines.options.jobs import USED, offered
+from ufo.pipelines.options.judge_flags import LLM, default_judge, flags_of
+from ufo.pipelines.options.option import Affects, Option
 from ufo.schemas.errors import PluginError
 from ufo.schemas.records import CATEGORIES
-from ufo.transforms.judges.judge import JUDGES
-from ufo.transforms.judges.llm.llm_settings import LLM_OPTIONS
+from ufo.transforms.judges.by_name import JUDGES
+from ufo.transforms.judges.llm.llm_settings import FUNCTION, formulation_of
+from ufo.transforms.llm.request import EXTRACTOR, KNOWLEDGE, VERIFIER
 from ufo.transforms.plugins import Registry
+from ufo.transforms.sources.defaults import RETRIEVER
 from ufo.transforms.sources.fact_source import SOURCES
-from ufo.transforms.verifiers.by_name import VERIFIERS, make_verifier
+from ufo.transforms.verifiers.by_name import DEFAULT_VERIFIER, VERIFIERS, make_verifier
 from ufo.webapp import answers, models
 from ufo.webapp.checking import size_of
-from ufo.webapp.desk import AtDesk
+from ufo.webapp.desk import AtDesk, Desk
 
 router = APIRouter(tags=["about"])
 _ABILITIES = ("extracts", "abstains", "needs_endpoint", "remote")
@@ -33,43 +39,126 @@ def health(desk: AtDesk) -> dict[str, str]:
 
 @router.get("/options")
 def options(desk: AtDesk) -> answers.Options:
-    """Return the options of the service and their defaults."""
-    setup = desk.setup
-    vectors = open_index(setup.index).manifest.get("embedder")
+    """Return what the service can do, and the settings of a request with their values here."""
     return answers.Options(
-        version=setup.version,
+        version=desk.setup.version,
+        settings=list(_settings(desk)),
         judges=judges(desk),
-        judge=setup.judge,
-        verifiers=[
-            answers.VerifierInfo(
-                verifier=name, help=about["help"], reason=make_verifier(name).unavailable()
-            )
-            for name, about in _installed(VERIFIERS)
-        ],
-        verifier=setup.verifier,
-        model=setup.model,
         sources=sources(desk),
-        index_size=size_of(setup.index),
-        retrievers=list(RETRIEVERS) if vectors else ["bm25"],
-        web_retrievers=list(setup.web_retrievers),
-        categories=list(CATEGORIES),
+        index_size=size_of(desk.setup.index),
         max_text=models.MAX_TEXT,
-        upload_bytes=setup.limits.upload_bytes,
+        upload_bytes=desk.setup.limits.upload_bytes,
     )
+
+
+def _settings(desk: Desk) -> Iterator[answers.Setting]:
+    """Yield the settings of a request, with the choices and values that hold in this service."""
+    values, choices = _values(desk), _choices(desk)
+    for title, declared in GROUPS.items():
+        for option in declared:
+            if option not in OF_REQUESTS:
+                continue
+            among = choices.get(option.name) or [
+                answers.Choice(value=value, label=meaning or value.replace("_", " "))
+                for value, meaning in option.meanings.items()
+            ]
+            yield answers.Setting(
+                name=option.name,
+                label=option.label,
+                help=option.help,
+                group=title,
+                kind=_kind(option, among),
+                value=values[option.name],
+                choices=among,
+                low=option.low,
+                high=option.high,
+                whole=option.kind is int,
+                always=option.name == "judge" or not option.of_plugins,
+                needs={"formulation": FUNCTION} if Affects.FUNCTION in option.affects else {},
+            )
+
+
+def _kind(option: Option, choices: Sequence[answers.Choice]) -> Any:
+    if option.is_list:
+        return "list"
+    if choices:
+        return "choice"
+    return {bool: "switch", int: "number", float: "number"}.get(option.kind, "text")
+
+
+def _values(desk: Desk) -> dict[str, Any]:
+    """Return the value of each setting where a request does not set it."""
+    settings = desk.settings
+    values: dict[str, Any] = {}
+    for option in OF_REQUESTS:
+        given = getattr(settings, option.name)
+        value = option.default if given is None else given
+        if option.is_list and isinstance(value, str | None):
+            value = [name for name in (value or "").split(",") if name]
+        values[option.name] = value
+    endpoints = settings.client.endpoints
+    roles = {"model": VERIFIER, "extractor_model": EXTRACTOR, "knowledge_model": KNOWLEDGE}
+    asked = default_judge(settings.base_url) == LLM
+    values |= {name: endpoints[role].model if asked else None for name, role in roles.items()}
+    used = [one.source for one in offered(desk.settings) if one.status == USED]
+    named = desk.setup.sources and [SOURCES.spec(source).name for source in desk.setup.sources]
+    return values | {
+        "sources": named or used,
+        "judge": settings.judge.name,
+        "verifier": make_verifier(settings.verifier or DEFAULT_VERIFIER).name,
+        "formulation": settings.formulation or formulation_of(endpoints[VERIFIER].model),
+    }
+
+
+def _choices(desk: Desk) -> dict[str, list[answers.Choice]]:
+    """Return the choices that depend on what is installed, and on how the service was started."""
+    by_words = "the index has no vectors: `ufo index build --embedder` makes them"
+    no_vectors = None if open_index(desk.setup.index).manifest.get("embedder") else by_words
+    dense = None if desk.settings.embedder else "`ufo serve --embedder` adds meaning"
+    return {
+        "judge": [
+            answers.Choice(
+                value=one.judge,
+                label=f"{one.judge} ({'a' if one.needs_endpoint else 'no'} language model)",
+            )
+            for one in judges(desk)
+        ],
+        "verifier": [
+            answers.Choice(value=name, label=name, reason=make_verifier(name).unavailable())
+            for name, _ in _installed(VERIFIERS)
+        ],
+        "retriever": _retrievers("retriever", no_vectors),
+        "web_retriever": _retrievers("web_retriever", dense),
+        "exclude_categories": [
+            answers.Choice(value=name, label=name.replace("_", " ")) for name in CATEGORIES
+        ],
+    }
+
+
+def _retrievers(name: str, why_not: str | None) -> list[answers.Choice]:
+    """Return the choices of an option of retrievers; `why_not` is the reason where only words can
+    be searched."""
+    (option,) = (one for one in OF_REQUESTS if one.name == name)
+    return [
+        answers.Choice(
+            value=value,
+            label=f"{value} ({meaning})",
+            reason=None if value == RETRIEVER else why_not,
+        )
+        for value, meaning in option.meanings.items()
+    ]
 
 
 @router.get("/judges")
 def judges(desk: AtDesk) -> list[answers.JudgeInfo]:
-    """Return the usable judges; judges that need an endpoint only if a model is set."""
+    """Return the usable judges; judges that need an endpoint only where one is configured."""
+    reachable = default_judge(desk.settings.base_url) == LLM
     found = []
     for name, about in _installed(JUDGES):
-        kind, takes = JUDGES.load(name), set(about["options"])
-        if kind.asks_llm_judge:
-            takes |= LLM_OPTIONS.keys()
-        if kind.needs_endpoint:
-            takes |= {"model", "extractor_model"} if kind.extracts else {"model"}
-        if kind.verifies and (desk.setup.model or not kind.needs_endpoint):
+        kind = JUDGES.load(name)
+        if kind.verifies and (reachable or not kind.needs_endpoint):
             can = {one: getattr(kind, one) for one in _ABILITIES}
+            takes = flags_of(JUDGES.spec(name))
             found.append(
                 answers.JudgeInfo(judge=name, help=about["help"], options=_fields(takes), **can)
             )
@@ -80,7 +169,7 @@ def judges(desk: AtDesk) -> list[answers.JudgeInfo]:
 def sources(desk: AtDesk) -> list[answers.SourceInfo]:
     """Return the installed fact sources, and why any of them cannot be used."""
     found = []
-    for one in desk.setup.statuses():
+    for one in offered(desk.settings):
         about = SOURCES.about(one.type)
         told = {"help": about["help"], "options": _fields(about["options"])}
         found.append(answers.SourceInfo.model_validate(asdict(one) | told))
@@ -96,7 +185,7 @@ def examples() -> list[answers.Example]:
 
 
 def _fields(names: Container[str]) -> list[str]:
-    return [one for one in models.Asking.model_fields if one in names]
+    return [option.name for option in OF_REQUESTS if option.name in names]
 
 
 def _installed(registry: Registry[Any]) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -1,7 +1,7 @@
 """Declare the service's responses, beside the records of `ufo.schemas.records`."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field
 
@@ -136,28 +136,45 @@ class JudgeInfo(BaseModel):
     options: list[str] = Field(description="the fields of a request that it uses")
 
 
-class VerifierInfo(BaseModel):
-    """A verifier of the offline judge; `reason` says why it cannot be used here."""
+class Choice(BaseModel):
+    """A value of a setting; `reason` says why it cannot be used here."""
 
-    verifier: str
+    value: str
+    label: str
+    reason: str | None = None
+
+
+class Setting(BaseModel):
+    """An option that each request may set, as it is declared for `ufo evaluate`.
+
+    `value` is used where a request does not set it. A number is from `low` to `high`. A setting is
+    used `always`, or by those sources and judges that name it among their `options`; and only with
+    the values of other settings in `needs`.
+    """
+
+    name: str
+    label: str
     help: str
-    reason: str | None
+    group: str
+    kind: Literal["choice", "number", "switch", "list", "text"]
+    value: bool | int | float | str | list[str] | None
+    choices: list[Choice] = []
+    low: float | None = None
+    high: float | None = None
+    whole: bool = False
+    always: bool = False
+    needs: dict[str, str] = {}
 
 
 class Options(BaseModel):
-    """The options of the service."""
+    """What the service can do: its judges and sources, and the settings of a request with the
+    values that hold here."""
 
     version: str
+    settings: list[Setting]
     judges: list[JudgeInfo]
-    judge: str
-    verifiers: list[VerifierInfo]
-    verifier: str = Field(description="the one that is used where a request names none")
-    model: str | None
     sources: list[SourceInfo]
     index_size: str = Field(description="of the index that the source wikipedia searches")
-    retrievers: list[str] = Field(description="what the index of the service was built for")
-    web_retrievers: list[str] = Field(description="what the sentences of a page are found by")
-    categories: list[str] = Field(description="kinds of hosts that a web search can be limited to")
     max_text: int
     upload_bytes: int
 
@@ -203,6 +220,7 @@ class ResponseRow(BaseModel):
     n_refuted: int
     n_undecided: int
     factuality_score: float | None
+    words: str = Field(description="the score as it is shown, or why there is none")
     decided_score: float | None
     coverage: float | None
     credibility: float | None

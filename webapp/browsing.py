@@ -12,11 +12,20 @@ from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, Field
 from starlette.responses import HTMLResponse, StreamingResponse
 
+from ufo.pipelines.reports.comparison import compare_models, compare_runs
+from ufo.pipelines.reports.html_report import (
+    comparison_html,
+    overview_html,
+    render_html,
+    reports_html,
+)
 from ufo.schemas.errors import UsageError
+from ufo.schemas.label_sheets import keep_label
 from ufo.schemas.results import Results
 from ufo.schemas.tables import LABELS, PAGE_SHEET, RUN_PREFIX, Label, Run, from_arrow
 from ufo.transforms.check_text import CheckedText, scored
 from ufo.transforms.extraction.layout import layout
+from ufo.transforms.score_words import brief_score
 from ufo.transforms.scores import run_headline
 from ufo.transforms.sources.fact_source import SourceSpec
 from ufo.transforms.votes import main_mode
@@ -149,7 +158,7 @@ def show_run(run: RunName, desk: AtDesk) -> answers.RunOverview:
 @router.get("/runs/{run}/overview.html", response_class=HTMLResponse, responses=answers.HTML)
 def show_overview(run: RunName, desk: AtDesk) -> HTMLResponse:
     """Return the overview of a run as HTML to be shown within a page: scores, plots, claims."""
-    return HTMLResponse(desk.setup.overview(desk.runs.results(run), _address))
+    return HTMLResponse(overview_html(desk.runs.results(run), _address))
 
 
 @router.get("/runs/{run}/reports.html", response_class=HTMLResponse, responses=answers.HTML)
@@ -158,7 +167,7 @@ def show_reports(run: RunName, desk: AtDesk) -> HTMLResponse:
     of_run = quote(run, safe="")
     results = desk.runs.results(run)
     return HTMLResponse(
-        desk.setup.reports(results, lambda name: f"/reports/{name}?run={of_run}&format=csv")
+        reports_html(results, lambda name: f"/reports/{name}?run={of_run}&format=csv")
     )
 
 
@@ -174,13 +183,14 @@ def compare(
     if len(two) != (0 if baseline else 2):
         raise UsageError("name another run as `baseline`, or two `models` of this one")
     results = Results([desk.runs.named(one) for one in (baseline, run) if one])
-    return HTMLResponse(desk.setup.comparison(results, two, _address))
+    found = compare_models(results, *two) if two else compare_runs(results, titled=True)
+    return HTMLResponse(comparison_html(found, _address))
 
 
 @router.get("/runs/{run}/report.html", response_class=HTMLResponse, responses=answers.HTML)
 def download_report(run: RunName, desk: AtDesk) -> HTMLResponse:
     """Return the report of a run as a file: one page with its plots, tables and evidence."""
-    page = desk.setup.report(desk.runs.results(run))
+    page = render_html(desk.runs.results(run))
     return HTMLResponse(page, headers=answers.attached("report.html"))
 
 
@@ -202,7 +212,7 @@ def list_responses(
         total=counted["n"],
         offset=asked.offset,
         limit=asked.limit,
-        rows=[answers.ResponseRow(**row) for row in rows],
+        rows=[answers.ResponseRow(**row, words=brief_score(row)) for row in rows],
     )
 
 
@@ -231,7 +241,7 @@ def label(run: RunName, asked: models.LabelRequest, desk: AtDesk) -> list[Label]
         annotator=PAGE_SHEET,
         sheet=PAGE_SHEET,
     )
-    desk.setup.keep_label(found.folder.parent, said)
+    keep_label(found.folder.parent, said)
     mine = "SELECT * FROM labels WHERE response_id = ? AND sheet = ?"
     rows = desk.runs.results(run).query(mine, [asked.response_id, PAGE_SHEET])
     return from_arrow(LABELS, rows)

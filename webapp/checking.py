@@ -17,6 +17,7 @@ from pydantic import BeforeValidator
 from starlette.responses import HTMLResponse
 
 from ufo.indexes.manifest import read_manifest
+from ufo.pipelines.reports.html_report import render_html
 from ufo.schemas.errors import UfoError, UsageError
 from ufo.schemas.records import InputRecord, Passage, Response, SourceStatus
 from ufo.schemas.results import Results
@@ -179,8 +180,8 @@ class ReportedText(CheckedText):
     """A checked text, from the events of `/check`; `sources` are in the order they are asked."""
 
     sources: list[str]
-    mode: models.Mode
-    tie: models.Tie
+    mode: Annotated[str, models.of("mode")]
+    tie: Annotated[str, models.of("tie")]
 
 
 @router.post("/check/report.html", response_class=HTMLResponse, responses=answers.HTML)
@@ -192,7 +193,7 @@ def report_text(
         TemporaryDirectory(prefix="ufo-") as folder,
         Results([_run(Path(folder), asked, desk.setup.version)]) as results,
     ):
-        page = desk.setup.report(results)
+        page = render_html(results)
     return HTMLResponse(page, headers=answers.attached("checked.html"))
 
 

@@ -1,6 +1,6 @@
 """Hold the settings of the service, and the objects that its endpoints share."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -8,26 +8,15 @@ from typing import Annotated, Any
 
 from fastapi import Depends, Request
 
-from ufo.schemas.records import SourceStatus
+from ufo.pipelines.options.command_line import settings_of
 from ufo.schemas.results import Results
-from ufo.schemas.tables import RUN_PREFIX, Label, Run, finished_runs, label_files
-from ufo.transforms.job import Job
+from ufo.schemas.tables import RUN_PREFIX, Run, finished_runs, label_files
+from ufo.transforms.sources.fact_source import FactSource
 from ufo.webapp.limits import ServiceLimits, Slots
 from ufo.webapp.problems import NotFound
 from ufo.webapp.uploads import Uploads
 
 _MOST_OPEN = 8
-
-JobOf = Callable[[Mapping[str, Any], Sequence[str] | None], Job]
-"""From flags by their names, and names of sources (None: all usable ones). Raises UsageError.
-"""
-
-FlagsOf = Callable[[Mapping[str, Any], Sequence[str] | None], Mapping[str, Any]]
-"""From the flags and sources of a request to these flags with the service's defaults."""
-
-
-Link = Callable[[str, str], str]
-"""From a run and the id of a response to the page's address of it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,37 +24,20 @@ class Setup:
     """The set-up of the service.
 
     - `results`: the folder of runs and uploads.
+    - `flags`: options of `ufo evaluate` by name, and `sources` in their order (None: all that can
+      serve), for requests that do not set them.
+    - `index`: the folder of the index that the source `wikipedia` searches.
     - `evaluate`: a command that takes the flags of `ufo evaluate`; each upload is evaluated by a
       separate process.
-    - `columns_of`: returns the columns of a file from its first bytes.
-    - `keep_label`: stores a person's label of a unit beside the runs of a folder.
-    - `overview`, `comparison` (of two runs, or of two models of one), `reports` (with the address
-      of all rows of each) and `report`: return HTML of runs. The last returns a whole page, the
-      others a part of one.
-    - `judge`: the default judge. `verifier`: the offline judge's. `model`: the model that the judge
-      asks, None if no endpoint is configured.
-    - `web_retrievers`: the ones that can be used here.
-    - `flags_of`: adds the service's flags to the flags of a request.
     """
 
     results: Path
-    job_of: JobOf
-    flags_of: FlagsOf
-    statuses: Callable[[], Sequence[SourceStatus]]
     evaluate: Sequence[str]
-    columns_of: Callable[[bytes], Sequence[str]]
-    keep_label: Callable[[Path, Label], None]
-    overview: Callable[[Results, Link], str]
-    comparison: Callable[[Results, Sequence[str], Link], str]
-    reports: Callable[[Results, Callable[[str], str]], str]
-    report: Callable[[Results], str]
     version: str
-    judge: str
-    verifier: str
-    model: str | None
     index: str
     token: str | None
-    web_retrievers: Sequence[str]
+    flags: Mapping[str, Any] = field(default_factory=dict)
+    sources: Sequence[str | FactSource] | None = None
     limits: ServiceLimits = field(default_factory=ServiceLimits)
 
 
@@ -126,10 +98,15 @@ class OpenRuns:
 
 
 class Desk:
-    """The service's state: its set-up, the open runs, the uploads and the slots for checks."""
+    """The service's state: its set-up, the open runs, the uploads and the slots for checks.
+
+    `settings` are those of a request that sets nothing.
+    """
 
     def __init__(self, setup: Setup) -> None:
         self.setup = setup
+        given = {"input": "-", "output": "-", **setup.flags, "index": setup.index}
+        self.settings = settings_of(given, setup.sources)
         self.runs = OpenRuns(setup.results)
         self.checks = Slots(setup.limits.checks, "checks")
         self.uploads = Uploads(setup.results, setup.evaluate, setup.limits.uploads)

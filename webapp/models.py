@@ -5,21 +5,31 @@ size; a larger one is refused with the limit, not cut.
 """
 
 import json
-from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, GetPydanticSchema, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetPydanticSchema,
+    model_validator,
+)
 
+from ufo.pipelines.options.groups import NOT_FACTUAL, OF_REQUESTS
+from ufo.pipelines.options.jobs import job_of_text, unused
+from ufo.pipelines.options.judge_flags import default_judge, fitting
 from ufo.schemas.errors import UsageError, unknown_value
 from ufo.schemas.records import Failure, InputRecord, Passage
 from ufo.schemas.text import without_nul
 from ufo.transforms.job import Job
-from ufo.transforms.judges.judge import JUDGES
-from ufo.transforms.judges.llm.llm_settings import LLM_OPTIONS
+from ufo.transforms.judges.by_name import JUDGES
 from ufo.transforms.plugins import Registry
 from ufo.transforms.read import parse
 from ufo.transforms.sources.fact_source import SOURCES
 from ufo.transforms.verifiers.by_name import VERIFIERS
+from ufo.transforms.votes import SEQ
 from ufo.webapp.answers import SourceAnswer
 from ufo.webapp.desk import Desk
 
@@ -31,11 +41,6 @@ Text = Annotated[str, Field(max_length=MAX_TEXT)]
 Word = Annotated[str, Field(max_length=1_000)]
 Line = Annotated[str, Field(min_length=1, max_length=5_000)]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
-
-Mode = Literal["seq", "mv", "single", "all"]
-Tie = Literal["not_factual", "factual"]
-Units = Literal["claim", "sentence"]
-Retriever = Literal["bm25", "dense", "hybrid"]
 
 
 def storable(given: Any) -> Any:
@@ -52,10 +57,36 @@ def storable(given: Any) -> Any:
     return without_nul(given) if "\\u0000" in text else given
 
 
-def _declared(name: str) -> GetPydanticSchema:
-    """Restrict a text to the values that the LLM judge declares for this option."""
-    values: Any = Literal[LLM_OPTIONS[name]["option"]["choices"]]
-    return GetPydanticSchema(lambda _, handler: handler(values))
+_OPTIONS = {one.name: one for one in OF_REQUESTS}
+_MOST_NAMES = 200
+
+
+def _as_list(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    return [name for name in (part.strip() for part in value.split(",")) if name]
+
+
+def of(name: str) -> GetPydanticSchema:
+    """Return the annotation of the field for an option: its choices, bounds and help, as they are
+    declared for `ufo evaluate`. A list may also be given as words with commas between them."""
+    option = _OPTIONS[name]
+    kind: Any = option.kind
+    if option.choices:
+        kind = Literal[tuple(option.choices)]
+    elif option.is_list:
+        least = 1 if name == "sources" else 0
+        names = Annotated[list[Name], Field(min_length=least, max_length=_MOST_NAMES)]
+        kind = Annotated[names, BeforeValidator(_as_list)]
+    elif kind is str:
+        kind = Name
+    described = Field(ge=option.low, le=option.high, description=option.described)
+
+    def schema(annotation: Any, handler: Callable[[Any], Any]) -> Any:
+        optional = type(None) in get_args(annotation)
+        return handler(Annotated[kind | None if optional else kind, described])
+
+    return GetPydanticSchema(schema)
 
 
 class RequestPart(BaseModel):
@@ -74,45 +105,39 @@ class Given(RequestPart):
 
 
 class Judging(Given):
-    """The judge and its options; omitted ones have the default of `ufo evaluate`."""
+    """The judge and its options; omitted ones are those that the service was started with."""
 
-    judge: Name | None = Field(None, description="one that is installed, by its name")
-    verifier: Name | None = Field(
-        None, description="of the judge `offline`: one that `/options` lists"
-    )
-    model: Name | None = Field(None, description="the judge's model, at the server's endpoint")
-    extractor_model: Name | None = None
-    formulation: Annotated[str, _declared("formulation")] | None = None
-    verdict_labels: Annotated[str, _declared("verdict_labels")] | None = None
-    explain: Annotated[str, _declared("explain")] | None = None
-    citation: bool | None = None
+    judge: Annotated[str | None, of("judge")] = None
+    verifier: Annotated[str | None, of("verifier")] = None
+    model: Annotated[str | None, of("model")] = None
+    extractor_model: Annotated[str | None, of("extractor_model")] = None
+    formulation: Annotated[str | None, of("formulation")] = None
+    verdict_labels: Annotated[str | None, of("verdict_labels")] = None
+    explain: Annotated[str | None, of("explain")] = None
+    citation: Annotated[bool | None, of("citation")] = None
 
 
 class Asking(Judging):
     """The fact sources, their order and their options."""
 
-    sources: list[Name] | None = Field(
-        None, min_length=1, max_length=20, description="names in the order they are asked"
-    )
-    mode: Mode = "seq"
-    tie: Tie = "not_factual"
-    units: Units = "claim"
-    retriever: Retriever | None = None
-    web_retriever: Literal["bm25", "dense"] | None = Field(
-        None, description="of a page's sentences; dense where the service has an embedder"
-    )
-    passages: int | None = Field(None, ge=1, le=50, description="of a source for a claim")
-    pages: int | None = Field(None, ge=1, le=20, description="of a web search")
-    passages_per_page: int | None = Field(None, ge=0, le=20)
-    context_sentences: int | None = Field(None, ge=0, le=10)
-    include_categories: list[Name] | None = Field(None, max_length=50)
-    exclude_categories: list[Name] | None = Field(None, max_length=50)
-    include_domains: list[Name] | None = Field(None, max_length=200)
-    exclude_domains: list[Name] | None = Field(None, max_length=200)
-    knowledge_model: Name | None = Field(None, description="the model of the source `llm`")
-    samples: int | None = Field(None, ge=1, le=20)
-    temperature: float | None = Field(None, ge=0, le=2)
-    sampling: Literal["per_query", "bundled"] | None = None
+    sources: Annotated[list[str] | None, of("sources")] = None
+    mode: Annotated[str | None, of("mode")] = None
+    tie: Annotated[str | None, of("tie")] = None
+    units: Annotated[str | None, of("units")] = None
+    retriever: Annotated[str | None, of("retriever")] = None
+    passages: Annotated[int | None, of("passages")] = None
+    samples: Annotated[int | None, of("samples")] = None
+    temperature: Annotated[float | None, of("temperature")] = None
+    sampling: Annotated[str | None, of("sampling")] = None
+    pages: Annotated[int | None, of("pages")] = None
+    passages_per_page: Annotated[int | None, of("passages_per_page")] = None
+    context_sentences: Annotated[int | None, of("context_sentences")] = None
+    web_retriever: Annotated[str | None, of("web_retriever")] = None
+    include_categories: Annotated[list[str] | None, of("include_categories")] = None
+    exclude_categories: Annotated[list[str] | None, of("exclude_categories")] = None
+    include_domains: Annotated[list[str] | None, of("include_domains")] = None
+    exclude_domains: Annotated[list[str] | None, of("exclude_domains")] = None
+    knowledge_model: Annotated[str | None, of("knowledge_model")] = None
 
 
 class About(RequestPart):
@@ -126,7 +151,7 @@ class ExtractRequest(Judging, About):
     """A text to split into sentences and fact units."""
 
     text: Text = Field(min_length=1)
-    units: Units = "claim"
+    units: Annotated[str | None, of("units")] = None
 
 
 class CheckRequest(Asking, About):
@@ -142,8 +167,8 @@ class SearchRequest(Given):
     """Queries to the server's index."""
 
     queries: list[Line] = Field(min_length=1, max_length=100)
-    passages: int = Field(5, ge=1, le=50)
-    retriever: Retriever = "bm25"
+    passages: Annotated[int | None, of("passages")] = None
+    retriever: Annotated[str | None, of("retriever")] = None
 
 
 class Claim(RequestPart):
@@ -199,8 +224,8 @@ class VerifyRequest(Judging, AfterExtract):
     answers: list[SourceAnswer] | None = Field(
         None, max_length=50_000, description="in place of `passages`"
     )
-    mode: Mode = Field("seq", description="of `answers`")
-    tie: Tie = "not_factual"
+    mode: Annotated[str | None, of("mode")] = None
+    tie: Annotated[str | None, of("tie")] = None
 
 
 class ScoreUnit(RequestPart):
@@ -236,8 +261,8 @@ class ScoreRequest(Given):
     passages: list[ScorePassage] = Field([], max_length=50_000)
     sources: list[Name] = Field(max_length=20, description="in the order they are asked")
     n_sentences: int = Field(ge=0, le=MAX_ITEMS)
-    mode: Mode = "seq"
-    tie: Tie = "not_factual"
+    mode: Annotated[str, of("mode")] = SEQ
+    tie: Annotated[str, of("tie")] = NOT_FACTUAL
     extraction_failed: bool = Field(
         False,
         description="whether a sentence without a claim may be one that a failed extraction lost",
@@ -279,7 +304,8 @@ def job_of(desk: Desk, asked: Judging, sources: Sequence[str] | None) -> Job:
     installed(SOURCES, *sources or ())
     installed(JUDGES, asked.judge)
     installed(VERIFIERS, asked.verifier)
-    return desk.setup.job_of(flags_of(desk, asked, sources), sources)
+    flags = {"index": desk.setup.index, **flags_of(desk, asked, sources)}
+    return job_of_text(flags, sources or desk.setup.sources)
 
 
 def installed(registry: Registry[Any], *names: str | None) -> None:
@@ -298,11 +324,12 @@ def flags_of(desk: Desk, asked: Judging, sources: Sequence[str] | None) -> dict[
     values = asked.model_dump(include=_FLAGS, exclude_none=True)
     if isinstance(asked, VerifyRequest):
         del values["passages"]  # in this request the passages themselves, not their number
-    listed = {
-        name: ",".join(value) if isinstance(value, list) else value
-        for name, value in values.items()
-    }
-    return dict(desk.setup.flags_of(listed, sources))
+    words = {name: ",".join(value) for name, value in values.items() if isinstance(value, list)}
+    found = fitting(desk.setup.flags, values | words)
+    judge = found.get("judge") or default_judge(found.get("base_url"))
+    named = sources or desk.setup.sources
+    others = unused(judge, named) if named else []
+    return {name: value for name, value in found.items() if name in values or name not in others}
 
 
 def record_of(

@@ -15,6 +15,7 @@ from ufo.transforms.check_text import CheckedText, check_text, opened
 from ufo.transforms.extract import Extracted, extract
 from ufo.transforms.job import Job
 from ufo.transforms.judges.judge import Judge
+from ufo.transforms.sources.defaults import PASSAGES, RETRIEVER
 from ufo.transforms.sources.fact_source import FactSource, Found, Retrieved
 from ufo.transforms.votes import SINGLE
 from ufo.webapp import answers, models
@@ -48,10 +49,12 @@ def search(asked: models.SearchRequest, desk: AtDesk) -> list[answers.SearchAnsw
     curl -s 127.0.0.1:8080/search --json '{"queries": ["capital of Norway"], "passages": 2}'
     ```
     """
-    index = open_index(desk.setup.index, asked.retriever)
+    usual = desk.settings
+    index = open_index(desk.setup.index, asked.retriever or usual.retriever or RETRIEVER)
+    most = asked.passages or usual.passages or PASSAGES
     with desk.checks.one():
         named = [index.names_in(query) for query in asked.queries]
-        found = index.search(asked.queries, asked.passages, named)
+        found = index.search(asked.queries, most, named)
     return [
         answers.SearchAnswer(
             query=query,

@@ -13,8 +13,9 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 from starlette.background import BackgroundTask
 from starlette.responses import FileResponse
 
+from ufo.schemas.rows import columns_of
 from ufo.schemas.tables import MANIFEST, Run
-from ufo.transforms.read import named_columns, recognised
+from ufo.transforms.read import NAMES, named_columns, recognised
 from ufo.webapp import answers, models
 from ufo.webapp.browsing import RunName
 from ufo.webapp.desk import AtDesk
@@ -47,12 +48,12 @@ async def upload(
     named_columns(asked.map or "")
     job_of(desk, asked, asked.sources)  # reports wrong options now
     flags = flags_of(desk, asked, asked.sources)
-    if asked.sources:
-        flags["sources"] = ",".join(asked.sources)
+    if sources := asked.sources or desk.setup.sources:
+        flags["sources"] = ",".join(map(str, sources))
     flags["index"] = os.path.abspath(desk.setup.index)
     if asked.map:
         flags["map"] = asked.map
-    flags.setdefault("judge", desk.setup.judge)
+    flags.setdefault("judge", desk.settings.judge.name)
     most = desk.setup.limits.upload_bytes
     return (await desk.uploads.take(asked.name, request.stream(), flags, most)).status
 
@@ -61,14 +62,14 @@ async def upload(
     "/upload/columns",
     openapi_extra=_body(f"The first bytes of a file, up to {_HEAD:,}"),
 )
-async def columns(request: Request, desk: AtDesk) -> answers.UploadColumns:
+async def columns(request: Request) -> answers.UploadColumns:
     """Return the columns of a file from its first bytes, and the key that each is read as."""
     head = b""
     async for chunk in request.stream():
         head += chunk
         if len(head) >= _HEAD:
             break
-    names = list(desk.setup.columns_of(head[:_HEAD]))
+    names = columns_of(head[:_HEAD], NAMES)
     return answers.UploadColumns(columns=names, fields=recognised(names))
 
 

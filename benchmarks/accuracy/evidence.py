@@ -27,15 +27,16 @@ from benchmarks.speed.embedder import HELP, embedder_name  # noqa: E402
 from ufo.indexes.embedders import checked_name, make_embedder  # noqa: E402
 from ufo.indexes.tokens import terms_of  # noqa: E402
 from ufo.transforms.sentences import Span  # noqa: E402
+from ufo.transforms.sources.defaults import RETRIEVER  # noqa: E402
 from ufo.transforms.sources.web.documents import Document  # noqa: E402
 from ufo.transforms.sources.web.pages import PageText  # noqa: E402
-from ufo.transforms.sources.web.source import BM25, DENSE  # noqa: E402
+from ufo.transforms.sources.web.source import DENSE  # noqa: E402
 
 SNIPPET = "snippet"
 UNITS = ("claim", "sentence")
 PAGES = (5, 3, 1)  # the most first: a snapshot of it has what the others need
 CONTEXTS = (0, 1, 2)
-SELECTIONS = (BM25, DENSE, SNIPPET)  # dense where there is an embedder
+SELECTIONS = (RETRIEVER, DENSE, SNIPPET)  # dense where there is an embedder
 K = 5
 TITLE = "(meta data) TITLE:"
 QUICK = {"pages": (5, 1), "contexts": (1,)}
@@ -84,8 +85,8 @@ def selected(data: Path, quick: bool, embedder: str | None) -> dict[str, Any]:
     cases = cases[:: 3 if quick else 1]
     methods: dict[str, Select] = {
         "plain_bm25": plain_bm25,
-        BM25: by(),
-        f"{BM25}_titled": by(titled=True),
+        RETRIEVER: by(),
+        f"{RETRIEVER}_titled": by(titled=True),
     }
     if embedder is not None:
         methods[DENSE] = by(make_embedder(checked_name(embedder)))

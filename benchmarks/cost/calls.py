@@ -53,11 +53,12 @@ from ufo.transforms.judges.offline.offline_judge import OfflineJudge  # noqa: E4
 from ufo.transforms.llm.client import OpenAiClient  # noqa: E402
 from ufo.transforms.llm.client_settings import ClientSettings  # noqa: E402
 from ufo.transforms.llm.endpoint import endpoints  # noqa: E402
+from ufo.transforms.sources.defaults import BUNDLED, PER_QUERY  # noqa: E402
 from ufo.transforms.sources.fact_source import (  # noqa: E402
     FactSource,
     SourceContext,
 )
-from ufo.transforms.sources.llm import BUNDLED, PER_QUERY, SAMPLINGS, LlmSource  # noqa: E402
+from ufo.transforms.sources.llm import SAMPLINGS, LlmSource  # noqa: E402
 from ufo.transforms.sources.reference import ReferenceSource  # noqa: E402
 
 SIZES = (5, 10, 20)

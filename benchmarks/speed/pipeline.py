@@ -181,7 +181,7 @@ def processor_of_children() -> float:
 
 def bare_loop(path: Path, verifier: str) -> float:
     """Processor seconds of the core functions over a file, without Beam, processes and tables."""
-    from ufo.pipelines.runs.jobs import job_of_text
+    from ufo.pipelines.options.jobs import job_of_text
     from ufo.schemas.records import InputRecord
     from ufo.transforms.check import check, settle
     from ufo.transforms.check_text import opened

@@ -18,8 +18,9 @@ from ufo.pipelines.commands.output import (
 )
 from ufo.pipelines.options.groups import TIES, RunOptions, WebOptions
 from ufo.pipelines.options.option import Option, options_of
+from ufo.pipelines.reports.comparison import MOST_SHOWN, is_worse
 from ufo.pipelines.reports.tabular import page, print_rows
-from ufo.pipelines.runs.comparison import MOST_SHOWN, compare, is_worse
+from ufo.pipelines.runs.comparison import compare
 from ufo.pipelines.runs.remote_results import open_results
 from ufo.schemas.errors import EXIT_BELOW, EXIT_DONE, UsageError, unknown_value
 from ufo.schemas.results import Results
@@ -33,6 +34,7 @@ _SHOWN = (
     "decided_score", "coverage", "n_judgements", "n_unusable",
 )  # fmt: skip
 _MODES = (SEQ, MV, SINGLE)
+_FAIL_IF_WORSE = next(one for one in options_of(RunOptions) if one.name == "fail_if_worse")
 _OF_HOSTS = [one for one in options_of(WebOptions) if one.name.startswith(("include_", "exclude_"))]
 
 
@@ -47,7 +49,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     add_directory(parser)
     parser.add_argument("baseline", metavar="A", help="a finished run: the baseline")
     parser.add_argument("run", metavar="B", help="a finished run")
-    declare(parser, *(one for one in options_of(RunOptions) if one.name == "fail_if_worse"))
+    declare(parser, replace(_FAIL_IF_WORSE, default=None))
     declare(parser, AS_JSON)
     parser.set_defaults(handler=_compare)
 
@@ -80,7 +82,7 @@ def _compare(args: argparse.Namespace) -> int:
     if args.json:
         print_json(found | {"worse": worse})
     else:
-        print(f"{found['headline']}\n{found['basis']}", *found["unusable"], sep="\n")
+        print(f"{found['headline']}\n{found['basis']}", *found["notes"], sep="\n")
         changed = ("question", "score_a", "score_b", "difference")
         _print("\nQuestions that differ most", found["questions"], changed)
         said = "\nclaims no longer supported: {lost:,}; supported now: {won:,}".format(**found)

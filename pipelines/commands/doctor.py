@@ -78,7 +78,7 @@ def handle(arguments: argparse.Namespace) -> int:
     """
     given = {name: getattr(arguments, name) for name in (*_NAMES, "timeout")}
     chosen = settings_of({"input": "-", "output": "-", "judge": "llm", **given})
-    settings = replace(chosen.client(), concurrency=2, retry=Retry(attempts=2, seconds=5.0))
+    settings = replace(chosen.client, concurrency=2, retry=Retry(attempts=2, seconds=5.0))
     # A role without an endpoint is skipped: there may be only a knowledge model.
     roles: dict[Endpoint, list[str]] = {}
     for role, endpoint in settings.endpoints.items():

@@ -12,20 +12,33 @@ from ufo.pipelines.options.command_line import settings
 from ufo.pipelines.options.groups import GROUPS
 from ufo.pipelines.options.option import Parser
 from ufo.pipelines.options.settings import Settings
-from ufo.pipelines.reports.abstentions import abstained, without_claim
-from ufo.pipelines.reports.unusable import Unusable, means, score_in_words, unusable
+from ufo.pipelines.reports.comparison import is_worse
+from ufo.pipelines.reports.main_score import abstained, left_out, main_scores
+from ufo.pipelines.reports.unusable import Unusable, unusable
 from ufo.pipelines.runs import attempt
-from ufo.pipelines.runs.comparison import compare, is_worse
+from ufo.pipelines.runs.comparison import compare
 from ufo.pipelines.runs.remote_results import open_results
 from ufo.pipelines.runs.run import Finished, run_evaluate
 from ufo.pipelines.streaming import stream
 from ufo.schemas.errors import EXIT_BELOW, EXIT_DONE, EXIT_FAILED, UsageError
 from ufo.schemas.storage import is_remote
 from ufo.schemas.text import quantity
+from ufo.transforms.score_words import beside, score_in_words
 from ufo.transforms.scores import run_headline
 
-_SIGNIFICANT = 0.05  # where --baseline is given without --fail_if_worse
 _NOTHING_USED = "no record of the input can be used"
+_MEANS = (
+    "factuality_score",
+    "low",
+    "high",
+    "decided_score",
+    "coverage",
+    "n_scored",
+    "n_without_references",
+    "n_units",
+    "n_judgements",
+    "n_unusable",
+)
 
 
 def register(commands: Any) -> None:
@@ -58,10 +71,9 @@ def handle(parser: Parser, argv: Sequence[str], program: bool = False) -> int:
 def _reported(chosen: Settings, finished: Finished) -> int:
     """Print the results of the run; return the exit code."""
     summary, lost = _summary(chosen, finished)
-    score = summary["factuality_score"]
     nothing = _nothing_usable(summary, lost)
-    below = chosen.fail_under is not None and (score is None or score < chosen.fail_under)
-    level = _SIGNIFICANT if chosen.fail_if_worse is None else chosen.fail_if_worse
+    below = _below(chosen, summary)
+    level = chosen.fail_if_worse
     found: dict[str, Any] = {}
     unequal = None
     if chosen.baseline is not None and not nothing:
@@ -72,10 +84,10 @@ def _reported(chosen: Settings, finished: Finished) -> int:
             unequal = error  # reported after the summary, since the run is finished
     if chosen.json:
         share = lost.n / lost.of if lost.of else 0.0
-        gates = {"path": finished.folder, "below": below, "error_share": share, **found}
+        gates = {"path": finished.folder, "below": bool(below), "error_share": share, **found}
         print(json.dumps(summary | gates, ensure_ascii=False), flush=True)
     else:
-        _print(summary, finished.folder)
+        _print(summary, finished.folder, bool(found))
         if found:
             _print_comparison(found["comparison"], chosen.output)
         sys.stdout.flush()
@@ -84,9 +96,8 @@ def _reported(chosen: Settings, finished: Finished) -> int:
         return EXIT_FAILED
     if lost.sentence:
         logs.tell(lost.sentence)
-    if below:
-        shown = "no score" if score is None else f"{score:.3f}"
-        logs.tell(f"Below --fail_under {chosen.fail_under}: {shown}")
+    for limit in below:
+        logs.tell(limit)
     if unequal is not None:
         raise unequal
     if found.get("worse"):
@@ -94,9 +105,21 @@ def _reported(chosen: Settings, finished: Finished) -> int:
     return EXIT_BELOW if below or found.get("worse") else EXIT_DONE
 
 
+def _below(chosen: Settings, summary: Mapping[str, Any]) -> list[str]:
+    """Return the limits that the run falls short of, in words."""
+    found = []
+    score = summary["factuality_score"]
+    if chosen.fail_under is not None and (score is None or score < chosen.fail_under):
+        found.append(f"Below --fail_under {chosen.fail_under}: {summary['score_in_words']}")
+    share = summary["n_scored"] / summary["responses"] if summary["responses"] else 0.0
+    if chosen.min_scored is not None and share < chosen.min_scored:
+        found.append(f"Below --min_scored {chosen.min_scored}: {summary['left_out']}")
+    return found
+
+
 def _print_comparison(comparison: Mapping[str, Any], output: str) -> None:
     print(f"{comparison['headline']}. {comparison['basis']}")
-    for note in comparison["unusable"]:
+    for note in comparison["notes"]:
         print(note)
     if comparison["turned"]:
         lost, won = comparison["lost"], comparison["won"]
@@ -135,22 +158,24 @@ def _summary(chosen: Settings, finished: Finished) -> tuple[dict[str, Any], Unus
         (run,) = results.runs
         # Less than the workers took. More goes to disk, which needs some memory for each response.
         limit = _SUMMARY_BYTES + _SUMMARY_BYTES_A_RESPONSE * run.counts["responses"]
-        results.limit_memory(f"{limit}B", threads=2)
-        scored = means(results)[run.name]
+        results.limit_memory(f"{limit}B")
+        means = main_scores(results)[run.name]
         (spent,) = results.query(_SPENT).to_pylist()
         lost = unusable(results)
         said = run_headline(results)
-        silent = without_claim(results)
         n_abstained = abstained(results) if local else None
+        missing = left_out(results, means, n_abstained or 0)
     summary = {
         "run": run.name,
         "headline": said,
         "mode": run.mode,
         "sources": list(run.sources),
         **run.counts,
-        **scored,
-        "n_without_claim": silent,
+        "score_in_words": score_in_words(means),
+        **{name: means[name] for name in _MEANS},
+        "n_without_claim": means["n_without_units"],
         "n_abstained": n_abstained,
+        "left_out": missing,
         **spent,
         "problem": lost.sentence or None,
         "judged_by": chosen.judged_by(run.sources),
@@ -159,12 +184,7 @@ def _summary(chosen: Settings, finished: Finished) -> tuple[dict[str, Any], Unus
     return summary, lost
 
 
-def _without_claim(n: int, n_abstained: int) -> str:
-    abstain = f", of which {n_abstained:,} abstain" if n_abstained else ""
-    return f"{quantity(n, 'response')} without a claim{abstain}"
-
-
-def _print(summary: Mapping[str, Any], folder: str) -> None:
+def _print(summary: Mapping[str, Any], folder: str, compared: bool) -> None:
     failures = summary["failures"]
     size = f"{quantity(summary['responses'], 'response')}, {quantity(summary['units'], 'claim')}"
     print(f"run {summary['run']}: {size}")
@@ -172,9 +192,11 @@ def _print(summary: Mapping[str, Any], folder: str) -> None:
         print(f"{_NOTHING_USED}, so there is no score")
     else:
         print(summary["headline"])
-        print(score_in_words(summary))
-        if summary["n_without_claim"] and summary["units"]:
-            print(_without_claim(summary["n_without_claim"], summary["n_abstained"] or 0))
+        if not compared:  # its sentence has the score of the responses that both runs have
+            note = beside(summary) if summary["factuality_score"] is not None else ""
+            print("; ".join(filter(None, (summary["score_in_words"], note))))
+        if summary["left_out"]:
+            print(summary["left_out"])
         if summary["judged_by"]:
             print(summary["judged_by"])
     if summary["requests"]:

@@ -38,7 +38,7 @@ def declare(parser: "argparse._ActionsContainer", *options: Option) -> None:
     for one in options:
         one.add(parser)
         # argparse extends the default of an option of several words, which must be a list for that.
-        default = list(one.default) if one.kind is tuple else one.default
+        default = list(one.unset) if one.kind is tuple else one.unset
         parser.set_defaults(**{one.name: default})
 
 

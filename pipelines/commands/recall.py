@@ -10,7 +10,7 @@ from ufo.pipelines.options.command_line import settings
 from ufo.pipelines.options.option import Parser
 from ufo.pipelines.options.settings import RECALL_GROUPS, RecallSettings
 from ufo.pipelines.reports.tabular import as_json, page, print_rows
-from ufo.pipelines.reports.unusable import Unusable, in_numbers, unusable
+from ufo.pipelines.reports.unusable import Unusable, unusable
 from ufo.pipelines.runs import attempt
 from ufo.pipelines.runs.remote_results import open_results
 from ufo.pipelines.runs.run import SHEET, run_recall
@@ -18,6 +18,7 @@ from ufo.schemas.errors import EXIT_DONE, EXIT_FAILED
 from ufo.schemas.results import Results
 from ufo.schemas.text import quantity
 from ufo.schemas.views import load_views
+from ufo.transforms.score_words import in_numbers
 
 VIEWS = {
     "recall_scores": (

@@ -4,7 +4,6 @@ import argparse
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from functools import partial
 from hashlib import sha256
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -14,32 +13,17 @@ from ufo.indexes.index import open_index
 from ufo.indexes.manifest import local_index
 from ufo.pipelines.build_index import build
 from ufo.pipelines.commands.output import declare
-from ufo.pipelines.labels import keep_label
-from ufo.pipelines.options.command_line import fitting, settings_of
+from ufo.pipelines.options.command_line import settings_of
 from ufo.pipelines.options.groups import OF_SERVICE
+from ufo.pipelines.options.jobs import choose
 from ufo.pipelines.options.option import Option
-from ufo.pipelines.options.settings import LLM, default_judge
-from ufo.pipelines.reports.html_report import (
-    comparison_html,
-    overview_html,
-    render_html,
-    reports_html,
-)
-from ufo.pipelines.runs.comparison import compare_models, compare_runs
-from ufo.pipelines.runs.jobs import choose, job_of_text, unused
 from ufo.pipelines.version import VERSION
-from ufo.schemas.errors import EXIT_DONE, IndexUnusable, UsageError, need
-from ufo.schemas.records import SourceStatus
-from ufo.schemas.results import Results
-from ufo.schemas.rows import columns_of
+from ufo.schemas.errors import EXIT_DONE, IndexUnusable, UsageError, need, unknown_value
 from ufo.schemas.storage import cache_folder, is_remote
-from ufo.transforms.job import Job
-from ufo.transforms.llm.request import VERIFIER
-from ufo.transforms.read import NAMES
-from ufo.transforms.verifiers.by_name import DEFAULT_VERIFIER, make_verifier
+from ufo.transforms.sources.fact_source import SOURCES
 
 if TYPE_CHECKING:
-    from ufo.webapp.desk import Link, Setup
+    from ufo.webapp.desk import Setup
 
 TOKEN_VARIABLE = "UFO_TOKEN"  # noqa: S105 - the name of a variable
 
@@ -83,9 +67,9 @@ def handle(arguments: argparse.Namespace) -> int:
 
     token = os.environ.get(TOKEN_VARIABLE) or None
     given = {flag.name: getattr(arguments, flag.name) for flag in OF_SERVICE}
-    index = given.pop("index")
+    index, sources = given.pop("index"), given.pop("sources")
     flags = {name: value for name, value in given.items() if value is not None}
-    ready = setup(arguments.results, index, token, flags)
+    ready = setup(arguments.results, index, token, flags, sources)
     serve(ready, arguments.host, arguments.port)
     return EXIT_DONE
 
@@ -95,14 +79,16 @@ def setup(
     index: str | None = None,
     token: str | None = None,
     flags: Mapping[str, Any] | None = None,
+    sources: Sequence[str] | None = None,
 ) -> "Setup":
-    """Return the set-up of the service: options, sources, pages, and the evaluate command.
+    """Return the set-up of the service.
 
-    `flags` are flags of `ufo evaluate`: the defaults of requests.
+    `flags` are options of `ufo evaluate` and `sources` fact sources by name, for requests that do
+    not set them.
 
     Raises:
-        UsageError: `index` is not an index, `results` is not a folder of this machine, or a flag is
-            wrong.
+        UsageError: `index` is not an index, `results` is not a folder of this machine, a flag is
+            wrong, or a source cannot serve.
     """
     if is_remote(results):
         raise UsageError(
@@ -113,35 +99,27 @@ def setup(
 
     folder = str(local_index(index)) if index else example_index()
     open_index(folder)  # so an unusable index is reported now, and no request waits for it
+    for name in sources or ():
+        if name not in SOURCES.types():
+            raise UsageError(unknown_value("fact source of a service", name, SOURCES.types()))
     usual = dict(flags or {})
     # Wrong flags are reported at the start; `usable` has made a path absolute.
-    chosen = settings_of({"input": "-", "output": "-", **usual}, None)
+    given = {"input": "-", "output": "-", **usual, "index": folder}
+    chosen = settings_of(given, sources)
+    choose(chosen)
     if chosen.verifier:
         usual["verifier"] = chosen.verifier
     paths = {one.name for one in OF_SERVICE if one.is_path}
     for name in paths & usual.keys():  # uploads are evaluated in folders of their own
         usual[name] = os.path.abspath(usual[name])
-    _statuses(folder, usual)
-    reachable = default_judge(chosen.base_url) == LLM
     return Setup(
         results=Path(results).absolute(),
-        job_of=partial(_job_of, folder),
-        statuses=partial(_statuses, folder, usual),
+        flags=usual,
+        sources=sources,
+        index=folder,
         evaluate=(sys.executable, "-m", "ufo.pipelines.cli", "evaluate"),
         version=VERSION,
-        judge=chosen.judge.name,
-        verifier=make_verifier(chosen.verifier or DEFAULT_VERIFIER).name,
-        flags_of=partial(_flags_of, usual),
-        model=chosen.client().endpoints[VERIFIER].model if reachable else None,
-        index=folder,
         token=token,
-        web_retrievers=("bm25", "dense") if usual.get("embedder") else ("bm25",),
-        columns_of=partial(columns_of, names=NAMES),
-        overview=overview_html,
-        comparison=_comparison,
-        reports=reports_html,
-        report=render_html,
-        keep_label=keep_label,
     )
 
 
@@ -156,27 +134,3 @@ def example_index() -> str:
             print("ufo: building the index of the examples", file=sys.stderr, flush=True)
             build(dump, folder)
     return folder
-
-
-def _job_of(index: str, values: Mapping[str, Any], sources: Sequence[str] | None) -> "Job":
-    return job_of_text({"index": index, **values}, sources)
-
-
-def _flags_of(
-    usual: Mapping[str, Any], asked: Mapping[str, Any], sources: Sequence[str] | None
-) -> dict[str, Any]:
-    """Return a request's flags, with the default flags that its judge and sources use."""
-    found = fitting(usual, asked)
-    judge = found.get("judge") or default_judge(found.get("base_url"))
-    others = unused(judge, sources) if sources else []
-    return {name: value for name, value in found.items() if name in asked or name not in others}
-
-
-def _statuses(index: str, flags: Mapping[str, Any]) -> "Sequence[SourceStatus]":
-    given = {"input": "-", "output": "-", **flags, "index": index}
-    return choose(settings_of(given, None)).statuses
-
-
-def _comparison(results: "Results", models: Sequence[str], link: "Link") -> str:
-    found = compare_models(results, *models) if models else compare_runs(results, titled=True)
-    return comparison_html(found, link)

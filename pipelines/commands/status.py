@@ -23,11 +23,10 @@ from ufo.pipelines.commands.output import AS_JSON, add_directory, declare, print
 from ufo.pipelines.options.option import Option
 from ufo.pipelines.runs.attempt import fingerprint_in, process_in
 from ufo.pipelines.runs.engine import CHUNK, started_job
-from ufo.pipelines.runs.finish import Manifest, manifest_of
 from ufo.pipelines.runs.progress import duration
 from ufo.schemas import storage
 from ufo.schemas.errors import EXIT_DONE, RunError, UsageError
-from ufo.schemas.tables import damage_of
+from ufo.schemas.tables import Manifest, damage_of, manifest_of
 from ufo.schemas.text import quantity
 from ufo.transforms.llm.batch_store import BatchStore
 
@@ -45,7 +44,7 @@ FINISHED, RUNNING, STOPPED, ELSEWHERE = "finished", "running", "stopped", "elsew
 """States of a run. `elsewhere`: another machine evaluates it, and it is unknown whether it still
 runs."""
 DAMAGED = "damaged"
-"""A run with a manifest, part files or an `attempt.json` that cannot be read, or have changed."""
+"""A run with a state file or part files that cannot be read, or have changed."""
 _UNKNOWN = "cannot be verified: the run is of before there were checksums"
 
 _RUN_OF = re.compile(r"[/\\]run=([^/\\]+)[/\\]")
@@ -136,8 +135,8 @@ def _of_run(run: str, folder: str, paths: Sequence[str], check: bool) -> list[St
 def _of_finished(run: str, folder: str, manifest: Manifest, check: bool) -> Status:
     status: Status = {
         "state": FINISHED,
-        "changed_at": str(manifest["finished_at"]),
-        "rows": {name: int(count) for name, count in manifest["counts"].items()},
+        "changed_at": manifest["finished_at"],
+        "rows": manifest["counts"],
         "next": f"ufo report {folder[: -len(f'/run={run}')]} --run {run}",
     }
     tables = manifest["tables"].values()
@@ -152,14 +151,14 @@ def _of_finished(run: str, folder: str, manifest: Manifest, check: bool) -> Stat
 def _of_attempt(run_folder: str, folder: str, note: str, paths: Sequence[str]) -> Status:
     try:
         chunk_size = fingerprint_in(note)["chunk_size"]
+        process = process_in(folder)
+        on_engine = started_job(storage.join(folder, "chunks", CHUNK))
     except RunError as error:
-        return {"state": DAMAGED, "folder": folder, "next": str(error)}
-    process = process_in(folder)
+        return {"state": DAMAGED, "folder": folder, "next": error.message}
     state, advice = _state(process, run_folder)
     lines = process.get("lines")
     about = {"state": state, "folder": folder, "of_lines": lines, "next": advice}
     about |= {name: process.get(name) for name in ("started_at", "host", "pid")}
-    on_engine = started_job(storage.join(folder, "chunks", CHUNK))
     if on_engine is not None:
         return about | {"runner": on_engine.runner, "job": on_engine.name}
     done = [path for path in paths if path.startswith(folder) and _DONE.fullmatch(path)]

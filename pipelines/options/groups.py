@@ -4,12 +4,14 @@ They define the flags, keys of the configuration file, keywords in Python, the f
 and docs/flags.md. A default of None means the default of the source or judge that takes the option.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, Final
 
 from ufo.pipelines.options.option import (
     Affects,
+    Option,
     names_of,
     of_judge,
     of_results,
@@ -21,12 +23,33 @@ from ufo.pipelines.options.option import (
 from ufo.schemas.errors import UsageError
 from ufo.schemas.storage import checked_cache
 from ufo.transforms.job import named_secrets
-from ufo.transforms.judges.llm.llm_settings import LLM_OPTIONS
-from ufo.transforms.llm.endpoint import check_url
+from ufo.transforms.judges.llm.llm_settings import (
+    EXPLAIN,
+    FUNCTION,
+    GRANITE_GUARDIAN,
+    JSON,
+    LYNX,
+    MINICHECK,
+    PROMPT,
+    RATIONALE,
+    STEPWISE,
+    TF,
+    TFN,
+    XML,
+    LlmSettings,
+)
+from ufo.transforms.llm.client_settings import CallSettings
+from ufo.transforms.llm.endpoint import Endpoint, check_url
+from ufo.transforms.llm.send import Retry
 from ufo.transforms.plugins import Spec
 from ufo.transforms.read import named_columns
+from ufo.transforms.sources import defaults
+from ufo.transforms.verifiers.by_name import DEFAULT_VERIFIER
+from ufo.transforms.votes import ALL, MV, SEQ, SINGLE
 
-TIES = ("not_factual", "factual")
+NOT_FACTUAL = "not_factual"
+TIES = (NOT_FACTUAL, "factual")
+_RETRIEVERS = {"bm25": "by words", "dense": "by meaning", "hybrid": "by both"}
 _BOTH = Affects.SOURCE | Affects.JUDGE
 
 
@@ -49,13 +72,6 @@ def url_of(flag: str) -> Callable[[str], str]:
         return url
 
     return read
-
-
-def _of_llm_judge(name: str, expert: bool = False) -> Any:
-    """Return the field of an option that the LLM judge declares."""
-    declared = LLM_OPTIONS[name]
-    affects = Affects.FUNCTION if declared["of_function"] else Affects.JUDGE
-    return option(**declared["option"], affects=affects, expert=expert)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,8 +143,12 @@ class RunOptions:
         "evaluate new files as they arrive; each time window is a run NAME.w000001, …",
         default=False,
     )
-    window_seconds: float | None = option(
-        "length of a window of --streaming in seconds (default 60)", "S", low=0.01, expert=True
+    window_seconds: float = option(
+        "length of a window of --streaming in seconds (default {default:g})",
+        "S",
+        default=60.0,
+        low=0.01,
+        expert=True,
     )
     idle_seconds: float | None = option(
         "end --streaming after S seconds without a new file", "S", low=0, expert=True
@@ -140,14 +160,18 @@ class RunOptions:
         "responses to evaluate and write together (default 500 to 4000)", "N", low=1, expert=True
     )
     fail_under: float | None = option("exit 3 if the score is below X", "X", low=0, high=1)
+    min_scored: float | None = option(
+        "exit 3 if less than this share of the responses has a score", "SHARE", low=0, high=1
+    )
     baseline: str | None = option(
         "finished run in --output to compare with; exit 3 if this run is significantly worse",
         "NAME",
     )
-    fail_if_worse: float | None = option(
+    fail_if_worse: float = option(
         "significance level of --baseline: exit 3 if p of a one-sided paired t test is below it "
-        "(default 0.05)",
+        "(default {default})",
         "P",
+        default=0.05,
         low=0,
         high=1,
     )
@@ -162,29 +186,42 @@ class SourceOptions:
         "fact sources in the order asked, by name or FILE.py:Class (default: all that can serve)",
         "A,B,C",
         read=source_names,
+        label="Sources, in order",
     )
     mode: str = of_results(
-        "seq: the first source with an answer decides (default); mv: majority vote over all "
-        "sources; single: each source alone; all: ask every source about every unit",
+        "how the sources decide",
         "MODE",
-        default="seq",
-        choices=("seq", "mv", "single", "all"),
+        default=SEQ,
+        choices={
+            SEQ: "Multi-Seq, the first source with an answer decides",
+            MV: "Multi-MV, a majority vote over all sources",
+            SINGLE: "Single, each source alone",
+            ALL: "all three, every source is asked about every unit",
+        },
+        label="Mode",
     )
     tie: str = of_results(
-        "verdict where votes are tied: not_factual (default) or factual",
+        "verdict where as many passages support a claim as refute it: not_factual (default) or "
+        "factual",
         "LABEL",
-        default="not_factual",
+        default=NOT_FACTUAL,
         choices=TIES,
+        label="A tie counts as",
     )
     units: str = of_results(
-        "unit to check: claim (default) or sentence",
+        "unit to check",
         "UNIT",
         default="claim",
-        choices=("claim", "sentence"),
+        choices={"claim": "atomic claims of a sentence", "sentence": "each sentence as a whole"},
+        label="Judge each",
     )
     index: str | None = of_source("index of the source wikipedia, a folder or gs://…", "DIR")
     retriever: str | None = of_source(
-        "bm25 (default), or dense or hybrid if the index was built with --embedder", "NAME"
+        "how an index is searched (dense and hybrid need one that was built with --embedder)",
+        "NAME",
+        default=defaults.RETRIEVER,
+        choices=_RETRIEVERS,
+        label="How the index is searched",
     )
     embedder: str | None = of_source(
         "embedder of dense and hybrid: openai[:MODEL], a model folder or a name on a model hub "
@@ -192,17 +229,40 @@ class SourceOptions:
         "NAME",
     )
     passages: int | None = of_source(
-        "passages to retrieve per unit and source (default 5)", "N", low=1, high=1000
+        "passages to retrieve per unit and source (default {default}); more see more, and cost "
+        "more",
+        "N",
+        default=defaults.PASSAGES,
+        low=1,
+        high=1000,
+        label="Passages of each source",
     )
-    samples: int | None = of_source("samples of the source llm (default 5)", "N", low=1, high=128)
+    samples: int | None = of_source(
+        "samples of the source llm (default {default})",
+        "N",
+        default=defaults.SAMPLES,
+        low=1,
+        high=128,
+        label="Answers to each question",
+    )
     temperature: float | None = of_source(
-        "sampling temperature of the source llm (default 1)", "T", low=0, high=2
+        "sampling temperature of the source llm (default {default:g})",
+        "T",
+        default=defaults.TEMPERATURE,
+        low=0,
+        high=2,
+        label="Temperature of these answers",
     )
     sampling: str | None = of_source(
-        "requests of the source llm: per_query (default), or bundled, one request per response",
+        "requests of the source llm",
         "HOW",
-        choices=("per_query", "bundled"),
+        default=defaults.PER_QUERY,
+        choices={
+            defaults.PER_QUERY: "one for each query",
+            defaults.BUNDLED: "one for all queries of a response",
+        },
         expert=True,
+        label="Requests for these answers",
     )
 
 
@@ -213,34 +273,55 @@ class WebOptions:
     search: str | None = of_source(
         "search engine: serper (default), searxng or brave",
         "ENGINE",
+        default=defaults.ENGINE,
         choices=("serper", "searxng", "brave"),
     )
     pages: int | None = of_source(
-        "pages to fetch per query (default 5); several addresses of one page count as one",
+        "pages to fetch per query (default {default}); several addresses of one page count as one",
         "N",
+        default=defaults.PAGES,
         low=1,
         high=100,
+        label="Web pages of each search",
     )
     passages_per_page: int | None = of_source(
-        "best sentences to take per page (default 1); each is a passage, and "
+        "best sentences to take per page (default {default}); each is a passage, and "
         "those whose contexts overlap are merged; 0: use the search snippets and fetch nothing",
         "N",
+        default=defaults.PASSAGES_PER_PAGE,
         low=0,
         high=100,
+        label="Passages of each page",
     )
     context_sentences: int | None = of_source(
-        "sentences before and after each best one (default 1)", "N", low=0, high=20, expert=True
+        "sentences before and after each best one (default {default})",
+        "N",
+        default=defaults.CONTEXT_SENTENCES,
+        low=0,
+        high=20,
+        expert=True,
+        label="Sentences of context",
     )
     web_retriever: str | None = of_source(
-        "ranking of a page's sentences: bm25 (default), or dense, which needs --embedder",
+        "how the sentences of a page are ranked (dense needs --embedder)",
         "NAME",
-        choices=("bm25", "dense"),
+        default=defaults.RETRIEVER,
+        choices={name: _RETRIEVERS[name] for name in ("bm25", "dense")},
         expert=True,
+        label="How web pages are searched",
     )
-    include_categories: str | None = of_source("use only these categories: news,wiki,…", "A,B")
-    exclude_categories: str | None = of_source("exclude hosts of these categories", "A,B")
-    include_domains: str | None = of_source("use only these domains: example.org,*.gov", "A,B")
-    exclude_domains: str | None = of_source("exclude these registered domains", "A,B")
+    include_categories: str | None = of_source(
+        "use only pages of these categories: news,wiki,…", "A,B", label="Only these kinds of pages"
+    )
+    exclude_categories: str | None = of_source(
+        "exclude hosts of these categories", "A,B", label="Without these kinds of pages"
+    )
+    include_domains: str | None = of_source(
+        "use only these domains: example.org,*.gov", "A,B", label="Only these domains"
+    )
+    exclude_domains: str | None = of_source(
+        "exclude these registered domains", "A,B", label="Without these domains"
+    )
     web_snapshot: str | None = option(
         "a new folder records searches and pages; a finished one replays them without network",
         "DIR",
@@ -248,6 +329,11 @@ class WebOptions:
     allow_private_hosts: bool | None = of_source(
         "also fetch from private addresses and unusual ports", expert=True
     )
+
+
+_LLM: Final = LlmSettings("")
+"""The defaults of the LLM judge."""
+_of_function = partial(option, affects=Affects.FUNCTION)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -258,22 +344,90 @@ class JudgeOptions:
         "llm (default if a key or base URL is given); offline: a small local model, no network; "
         "FILE.py:Class, or any that `ufo judges` lists",
         "JUDGE",
+        label="Judge",
     )
     verifier: str | None = of_judge(
         "model of the offline judge: overlap (default), bundled, a folder, FILE.py:Class or a "
         "cross-encoder on a model hub (organisation/model)",
         "NAME",
+        default=DEFAULT_VERIFIER,
+        label="Verifier of the offline judge",
     )
-    formulation: str | None = _of_llm_judge("formulation")
-    verdict_labels: str | None = _of_llm_judge("verdict_labels")
-    explain: str | None = _of_llm_judge("explain")
-    citation: bool | None = _of_llm_judge("citation")
-    format: str | None = _of_llm_judge("format")
-    repairs: int | None = _of_llm_judge("repairs", expert=True)
-    as_published: bool | None = _of_llm_judge("as_published", expert=True)
-    passages_per_call: int | None = _of_llm_judge("passages_per_call", expert=True)
-    facts_per_call: int | None = _of_llm_judge("facts_per_call", expert=True)
-    extract_tokens: int | None = _of_llm_judge("extract_tokens", expert=True)
+    formulation: str | None = of_judge(
+        "how the model is asked",
+        "HOW",
+        default=_LLM.formulation,
+        choices={
+            FUNCTION: "all facts in one call (FaaF)",
+            STEPWISE: "step by step (UFO)",
+            RATIONALE: "rationale first (Facts&Evidence)",
+            PROMPT: "each fact alone",
+            MINICHECK: "MiniCheck's form",
+            GRANITE_GUARDIAN: "Granite Guardian's",
+            LYNX: "Lynx's",
+        },
+        label="How the model is asked",
+    )
+    verdict_labels: str | None = of_judge(
+        "labels that the model may give",
+        "WHICH",
+        default=_LLM.verdict_labels,
+        choices={TFN: "true, false, not clear", TF: "true, false"},
+        label="Labels of the model",
+    )
+    explain: str | None = _of_function(
+        "ask for an answer and a rationale with each verdict: short (default) or none",
+        "HOW",
+        default=_LLM.explain,
+        choices=EXPLAIN,
+        label="Rationale of each verdict",
+    )
+    citation: bool | None = _of_function(
+        "ask for an exact quote with each verdict",
+        default=_LLM.citation,
+        label="A quote with each verdict",
+    )
+    format: str | None = _of_function(
+        "format of the reply to the formulation function: json (default) or xml",
+        "FORMAT",
+        default=_LLM.format,
+        choices=(JSON, XML),
+    )
+    repairs: int | None = of_judge(
+        "times to ask again for missing parts of a reply: 1 (default) or 0",
+        "N",
+        default=_LLM.repairs,
+        low=0,
+        high=1,
+        expert=True,
+    )
+    as_published: bool | None = of_judge(
+        "use the prompts of the papers: FaaF's for function and prompt, Facts&Evidence's for "
+        "rationale and its claims; prompt and rationale need --verdict_labels tf",
+        default=_LLM.as_published,
+        expert=True,
+    )
+    passages_per_call: int | None = _of_function(
+        "maximum number of passages in one call (default {default})",
+        "N",
+        default=_LLM.passages_per_call,
+        low=1,
+        expert=True,
+    )
+    facts_per_call: int | None = _of_function(
+        "maximum number of facts in one call (default {default})",
+        "N",
+        default=_LLM.facts_per_call,
+        low=1,
+        expert=True,
+    )
+    extract_tokens: int | None = of_judge(
+        "split a text longer than N tokens for extraction (default {default})",
+        "N",
+        default=_LLM.extract_tokens,
+        low=50,
+        expert=True,
+    )
     prompts: str | None = option(
         "folder with prompts that replace the shipped ones of the same name", "DIR", affects=_BOTH
     )
@@ -287,17 +441,22 @@ class ModelOptions:
         "model of the judge; also of extraction and the source llm, unless they have their own",
         "NAME",
         affects=_BOTH,
+        label="Model",
     )
     base_url: str | None = of_source(
         "endpoint of --model (default: OPENAI_BASE_URL, else AZURE_OPENAI_ENDPOINT, else OpenAI's)",
         "URL",
         read=url_of("--base_url"),
     )
-    extractor_model: str | None = of_judge("model that extracts claims", "NAME")
+    extractor_model: str | None = of_judge(
+        "model that extracts claims", "NAME", label="Model that extracts claims"
+    )
     extractor_base_url: str | None = option(
         "endpoint of --extractor_model", "URL", read=url_of("--extractor_base_url"), expert=True
     )
-    knowledge_model: str | None = of_source("model of the source llm", "NAME")
+    knowledge_model: str | None = of_source(
+        "model of the source llm", "NAME", label="Model that is asked what it knows"
+    )
     knowledge_base_url: str | None = of_source(
         "endpoint of --knowledge_model", "URL", read=url_of("--knowledge_base_url"), expert=True
     )
@@ -325,19 +484,28 @@ class ModelOptions:
         low=128,
     )
     concurrency: int = option(
-        "requests at a time to an endpoint (default {default})", "N", default=64, low=1, high=4096
+        "requests at a time to an endpoint (default {default})",
+        "N",
+        default=CallSettings().concurrency,
+        low=1,
+        high=4096,
     )
     requests_per_minute: int | None = option("requests per minute to an endpoint", "N", low=1)
     tokens_per_minute: int | None = option(
         "tokens of prompt and reply per minute at an endpoint", "N", low=1
     )
-    timeout: float | None = option(
-        "time-out of a request in seconds (default 300)", "S", low=0.1, expert=True
-    )
-    retry_seconds: float | None = option(
-        "seconds for which a failed request is retried (default 900); the run ends if an endpoint "
-        "asks for a longer pause",
+    timeout: float = option(
+        "time-out of a request in seconds (default {default:g})",
         "S",
+        default=Endpoint().timeout,
+        low=0.1,
+        expert=True,
+    )
+    retry_seconds: float = option(
+        "seconds for which a failed request is retried (default {default:g}); the run ends if an "
+        "endpoint asks for a longer pause",
+        "S",
+        default=Retry().seconds,
         low=0,
         expert=True,
     )
@@ -378,7 +546,7 @@ class ModelOptions:
         expert=True,
     )
     batch_mb: float = option(
-        "maximum size of a batch in megabytes (default {default})",
+        "maximum size of a batch in megabytes (default {default:g})",
         "MB",
         default=200.0,
         low=0,
@@ -408,10 +576,20 @@ OF_TEXT = {
     title: [one for one in options if one.name not in _OF_RUNS] for title, options in GROUPS.items()
 }
 """The options of `ufo check`."""
-OF_SERVICE = [
-    one
-    for options in OF_TEXT.values()
-    for one in options
-    if one.name not in ("config", "sources", "mode", "tie", "units")
-]
-"""The options to start a service with: the judge and the sources of its checks."""
+OF_SERVICE = [one for options in OF_TEXT.values() for one in options if one.name != "config"]
+"""The options to start a service with: the defaults of its checks."""
+OF_REQUESTS = [one for one in OF_SERVICE if one.label]
+"""The options that a request to the service may set; the page shows them."""
+
+# Parameters of their own in Python, and what is of the command line alone.
+_NO_KEYWORDS = {"input", "output", "sources", "mode", "json", "log_format", "dry_run", "streaming"}
+_NO_KEYWORDS |= {"window_seconds", "idle_seconds"}
+
+
+def keywords(groups: Mapping[str, Iterable[Option]]) -> list[Option]:
+    """Return the options in these groups that are keywords in Python."""
+    return [one for options in groups.values() for one in options if one.name not in _NO_KEYWORDS]
+
+
+OF_EVALUATE_KEYWORDS = keywords(GROUPS)
+OF_CHECK_KEYWORDS = keywords(OF_TEXT)

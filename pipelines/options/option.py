@@ -7,7 +7,7 @@ fingerprint of a run and docs/flags.md. `Option.value_of` checks the values.
 import argparse
 import difflib
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from enum import Flag, auto
 from functools import partial
@@ -32,6 +32,7 @@ class Affects(Flag):
 
 
 NOTHING = Affects(0)
+_OF_PLUGINS = Affects.SOURCE | Affects.JUDGE | Affects.FUNCTION
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +40,12 @@ class Option:
     """An option: a flag `--name`, a key of the configuration file, a keyword in Python.
 
     `kind` is bool for a switch, int or float for a number from `low` to `high`, tuple for several
-    words, else str. A str is one of `choices`, if there are any, and `read` converts the text to a
-    value. `affects` says which part of a run's fingerprint it enters: none if results do not depend
-    on it. An option for an `expert` is in docs/flags.md, but not in the command's help.
+    words, else str. A str is one of `choices`, if there are any (a mapping says what each means),
+    and `read` converts the text to a value. `affects` says which part of a run's fingerprint it
+    enters: none if results do not depend on it. An option for an `expert` is in docs/flags.md, but
+    not in the command's help. An option with a `label` can be set for each request to the service;
+    its page shows it under that name. `default` is what holds where it is not given; a plug-in
+    whose constructor has another default for an option of its kind keeps that.
     """
 
     name: str
@@ -49,12 +53,13 @@ class Option:
     help: str
     metavar: str | None = None
     default: Any = None
-    choices: Sequence[str] = ()
+    choices: Collection[str] = ()
     low: float | None = None
     high: float | None = None
     read: Callable[[str], Any] = str
     affects: Affects = NOTHING
     expert: bool = False
+    label: str = ""
 
     def add(self, group: "argparse._ActionsContainer") -> None:
         """Declare its flag. Without the flag the value stays None, until the configuration file or
@@ -66,13 +71,47 @@ class Option:
             added = group.add_argument(flag, nargs="+", action="extend")
         else:
             added = group.add_argument(flag, type=self.value_of)
-        added.help = argparse.SUPPRESS if self.expert else self.help
+        added.help = argparse.SUPPRESS if self.expert else self.described
         added.metavar = self.metavar
+
+    @property
+    def unset(self) -> Any:
+        """Its value in a command's settings where it is not given: the default, but None of an
+        option of sources or the judge, which have the default."""
+        return None if self.of_plugins else self.default
 
     @property
     def is_path(self) -> bool:
         """Whether its value is a file or a folder."""
         return self.metavar in ("FILE", "DIR")
+
+    @property
+    def is_list(self) -> bool:
+        """Whether its value is several words: separated by commas in a flag, a list elsewhere."""
+        return self.kind is str and self.metavar in ("A,B", "A,B,C")
+
+    @property
+    def of_plugins(self) -> bool:
+        """Whether it is an option of those sources or judges that take it."""
+        return bool(self.affects & _OF_PLUGINS)
+
+    @property
+    def meanings(self) -> Mapping[str, str]:
+        """Its choices with what each means; "" where the word says it."""
+        return (
+            self.choices if isinstance(self.choices, Mapping) else dict.fromkeys(self.choices, "")
+        )
+
+    @property
+    def described(self) -> str:
+        """Its help, with what each of its choices means and which is the default."""
+        if not isinstance(self.choices, Mapping):
+            return self.help
+        meanings = [
+            f"{value}{' (default)' if value == self.default else ''}: {meaning}"
+            for value, meaning in self.choices.items()
+        ]
+        return f"{self.help}: {'; '.join(meanings)}"
 
     def value_of(self, given: object) -> Any:
         """Return the checked value of a flag's text, or of a value from YAML or Python.
@@ -100,11 +139,25 @@ class Option:
         return self.read(text)
 
 
-def option(help: str, metavar: str | None = None, *, default: Any = None, **more: Any) -> Any:
+def option(
+    help: str,
+    metavar: str | None = None,
+    *,
+    default: Any = None,
+    affects: Affects = NOTHING,
+    **more: Any,
+) -> Any:
     """Return a dataclass field that declares an option: the field has its name and the type of its
-    values. `{default}` in `help` is the default; `more` are fields of `Option`."""
-    described = {"help": help.format(default=default), "metavar": metavar, **more}
-    return field(default=default, metadata=described)
+    values. `{default}` in `help` is the default; `more` are further fields of `Option`.
+
+    The field of an option of sources or the judge is None where it is not given, since a plug-in's
+    constructor may have a default of its own.
+    """
+    declared = {"default": default, "affects": affects, "metavar": metavar, **more}
+    return field(
+        default=None if affects & _OF_PLUGINS else default,
+        metadata={"help": help.format(default=default), **declared},
+    )
 
 
 of_source = partial(option, affects=Affects.SOURCE)
@@ -116,7 +169,7 @@ of_results = partial(option, affects=Affects.RESULTS)
 def options_of(*groups: type) -> list[Option]:
     """Return the options that dataclasses declare, in their order."""
     return [
-        Option(one.name, _kind(one.type), default=one.default, **one.metadata)
+        Option(one.name, _kind(one.type), **one.metadata)
         for group in groups
         for one in fields(group)
         if one.metadata
@@ -197,7 +250,7 @@ class Parser(argparse.ArgumentParser):
         raise UsageError(f"{message}. See `{self.prog} --help`.")
 
 
-def one_of(what: str, allowed: Sequence[str]) -> Callable[[str], str]:
+def one_of(what: str, allowed: Collection[str]) -> Callable[[str], str]:
     """Return an argparse type for one of a few words; its error names the nearest one."""
 
     def checked(value: str) -> str:

@@ -2,8 +2,9 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Final, Self
+from dataclasses import asdict, dataclass, field, fields, replace
+from functools import cached_property
+from typing import Any, Final, Self, TypeVar
 
 from ufo.pipelines.options.beam_flags import IN_PROCESS, on_dataflow, runner_of
 from ufo.pipelines.options.groups import (
@@ -13,12 +14,15 @@ from ufo.pipelines.options.groups import (
     RunOptions,
     SourceOptions,
     WebOptions,
+    keywords,
 )
+from ufo.pipelines.options.judge_flags import OF_JUDGES
 from ufo.pipelines.options.option import Affects, names_of, of_results, of_run, option, options_of
 from ufo.schemas.errors import UsageError, need
 from ufo.schemas.storage import CACHE_VARIABLE, OFF, default_cache, is_remote
-from ufo.transforms.judges.judge import JUDGES, Judge, JudgeSpec, asks_llm_judge, make_judge
-from ufo.transforms.judges.llm.llm_settings import LLM_OPTIONS, LlmSettings, formulation_of
+from ufo.transforms.judges.by_name import JUDGES, JudgeSpec, asks_llm_judge, make_judge
+from ufo.transforms.judges.judge import Judge
+from ufo.transforms.judges.llm.llm_settings import LlmSettings, formulation_of
 from ufo.transforms.judges.offline import judged_by
 from ufo.transforms.llm.budget import load_prices
 from ufo.transforms.llm.client_settings import (
@@ -27,27 +31,18 @@ from ufo.transforms.llm.client_settings import (
     ClientSettings,
     store_path,
 )
-from ufo.transforms.llm.endpoint import Endpoint, endpoints
+from ufo.transforms.llm.endpoint import endpoints
 from ufo.transforms.llm.request import EXTRACTOR, VERIFIER, Client
 from ufo.transforms.llm.send import Retry
-from ufo.transforms.plugins import Spec
 from ufo.transforms.recall.formulations import DEFAULT, canonical
 from ufo.transforms.recall.recallers import llm_recaller
 from ufo.transforms.sources.fact_source import FactSource, SourceContext, SourceSpec, make_source
 from ufo.transforms.verifiers.by_name import DEFAULT_VERIFIER, described
 
-OFFLINE: Final = "offline"
-"""The default judge if no endpoint is configured."""
 KNOWLEDGE_TYPE: Final = "llm"
 """The source that asks a model what it knows."""
-LLM: Final = "llm"
-"""The default judge if an endpoint is configured."""
 _ALL_FACTS: Final = 10_000  # facts in one call; the size of a reply is a lower limit
-OF_JUDGES: Final = {*names_of(JudgeOptions, ModelOptions)} - {"judge"}
-"""The options that a judge takes if its constructor names them."""
-
-OF_THE_LLM_JUDGE: Final = ({*names_of(JudgeOptions)} - {"judge", "verifier"}) | {"formulations"}
-OF_THE_EXTRACTOR: Final = {"extractor_model", "extractor_base_url"}
+_OF_LLM_SETTINGS: Final = {*names_of(JudgeOptions)} & {one.name for one in fields(LlmSettings)}
 _OF_ENDPOINTS: Final = (
     *("model", "base_url", "extractor_model", "extractor_base_url", "knowledge_model"),
     *("knowledge_base_url", "header", "body_json", "reasoning_effort", "timeout"),
@@ -113,7 +108,7 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
 
     def retry(self) -> Retry:
         """Return the retry policy of requests."""
-        return Retry() if self.retry_seconds is None else Retry(seconds=self.retry_seconds)
+        return Retry(seconds=self.retry_seconds)
 
     def cache_uri(self) -> str:
         """Return the URI of the cache of answers."""
@@ -126,13 +121,13 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
         """Return the settings of the LLM judge, None if the judge asks no model."""
         if not self.judge_class.needs_endpoint:
             return None
-        endpoints = self.client().endpoints
+        endpoints = self.client.endpoints
         model = endpoints[VERIFIER].model
         return LlmSettings(
             model=model,
             extractor_model=endpoints[EXTRACTOR].model,
             prompts_dir=self.prompts,
-            **{"formulation": formulation_of(model), **self.given(*LLM_OPTIONS)},
+            **{"formulation": formulation_of(model), **self.given(*_OF_LLM_SETTINGS)},
         )
 
     @property
@@ -143,7 +138,7 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
     def judge_spec(self, client: ClientSettings | None = None) -> JudgeSpec:
         """Return the specification of the judge for workers; `client` if it is already known."""
         llm_settings = self.llm()
-        asked = (client or self.client()) if llm_settings else None
+        asked = (client or self.client) if llm_settings else None
         flags = self.given(*OF_JUDGES)
         flags["verifier"] = self.verifier_used()
         taken = flags.keys() & JUDGES.parameters(self.judge).keys()
@@ -188,8 +183,9 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
             found["llm"] = asdict(llm_settings)
         return found
 
+    @cached_property
     def client(self) -> ClientSettings:
-        """Return the settings of the models' clients."""
+        """The settings of the models' clients."""
         return ClientSettings(
             endpoints(**self.given(*_OF_ENDPOINTS)),
             concurrency=self.concurrency,
@@ -207,7 +203,7 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
         """Return the models that a run asks, each once; [] if it asks none."""
         models = []
         if self.judge_class.needs_endpoint:
-            places = self.client().endpoints
+            places = self.client.endpoints
             roles = (VERIFIER, EXTRACTOR) if self.judge_class.extracts else (VERIFIER,)
             models += [places[role].model for role in roles]
         for spec in sources:
@@ -231,7 +227,7 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
         """
         if not models and self.max_cost is None:
             return []
-        prices = self.client().prices
+        prices = self.client.prices
         unknown = [model for model in models if model not in prices]
         if self.max_cost is None:
             return unknown
@@ -293,6 +289,9 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
         switch or a number that is not set is left out."""
         found = {name: getattr(self, name) for name in self.affecting_names(Affects.RESULTS)}
         return {name: value for name, value in found.items() if value} | self.judge_print()
+
+
+S = TypeVar("S", bound=Settings)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -403,6 +402,7 @@ RECALL_GROUPS: Final = {
     "models": [_OPTIONS[name] for name in _OF_MODELS],
 }
 """The options of `ufo recall` by the titles of its help."""
+OF_RECALL_KEYWORDS: Final = keywords(RECALL_GROUPS)
 
 
 OPENED_BY_WORKERS: Final = tuple(
@@ -412,23 +412,6 @@ OPENED_BY_WORKERS: Final = tuple(
     and (one.affects & (Affects.SOURCE | Affects.JUDGE) or one.name in _OF_SOURCES_TOO)
 )
 """Options whose files workers open."""
-
-
-def default_judge(base_url: str | None = None) -> str:
-    """Return the default judge: a model if an endpoint is configured."""
-    return LLM if Endpoint(base_url=base_url).configured else OFFLINE
-
-
-def flags_of(spec: Spec) -> set[str]:
-    """Return the flags that a judge takes. These are the flags that its constructor names, the LLM
-    judge's if it asks that judge, and the flags for models if it needs an endpoint."""
-    kind = JUDGES.kind(spec)
-    names = OF_JUDGES & JUDGES.parameters(spec).keys()
-    if asks_llm_judge(spec):
-        names |= OF_THE_LLM_JUDGE
-    if kind.needs_endpoint:
-        names |= {"model", "base_url", *(OF_THE_EXTRACTOR if kind.extracts else ())}
-    return names
 
 
 def cores() -> int:

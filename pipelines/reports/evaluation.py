@@ -156,12 +156,17 @@ class Check:
 
     @property
     def score(self) -> float | None:
-        """The share of claims that are factual, undecided ones as 0; None without any claim or any
-        usable judgement.
+        """The share of all claims that are supported, undecided ones as 0; None without any claim
+        or any usable judgement.
 
         With `mode="all"` it is the score in mode `seq`.
         """
         return self._score.factuality_score
+
+    @property
+    def score_in_words(self) -> str:
+        """The score with its coverage, or "no score: no source knew any of 4 claims"."""
+        return self._score.words
 
     @property
     def coverage(self) -> float | None:
@@ -189,7 +194,10 @@ class Check:
         """Return everything as plain values, ready for JSON."""
         names = ("sentences", "fact_units", "evidence", "passages", "verdicts", "failures", "usage")
         rows = {name: [asdict(row) for row in getattr(self, name)] for name in names}
-        own = {name: getattr(self, name) for name in ("text", "score", "coverage", "judged_by")}
+        own = {
+            name: getattr(self, name)
+            for name in ("text", "score", "score_in_words", "coverage", "judged_by")
+        }
         return own | rows
 
     @property

@@ -23,11 +23,16 @@ from ufo.pipelines.reports.overview import (
     overview,
 )
 from ufo.pipelines.reports.tabular import OF_UNUSABLE, cell, one_line, text_output
-from ufo.pipelines.reports.unusable import beside
 from ufo.schemas.errors import UsageError
 from ufo.schemas.records import NO_SOURCE
 from ufo.schemas.text import quantity
 from ufo.schemas.views import GROUPS
+from ufo.transforms.score_words import (
+    LEAST_COVERAGE,
+    brief_score,
+    interval,
+    why_no_score,
+)
 from ufo.transforms.scores import SYMBOLS
 from ufo.transforms.votes import main_mode
 
@@ -137,7 +142,7 @@ def _overview(found: Row, link: Link) -> str:
 
 def _charts(found: Row) -> Iterable[tuple[str, Markup]]:
     """Yield each plot of the overview with its title; none where there is nothing to compare."""
-    if found["score"] is None:
+    if not found["shown"]:
         return
     models = found["models"]
     several = len(models) > 1
@@ -194,17 +199,21 @@ def _style(*names: str) -> str:
 def draw_scores(rows: Sequence[Row]) -> Markup:
     """Draw the factuality scores of models with their intervals, in the order of the rows, on a
     scale from 0 to 1; diamonds are the scores by people."""
-    dots = [{**row, "name": row["model"] or _NO_MODEL, "said": _score(row)} for row in rows]
-    said = "; ".join(f"{row['name']} {row['said']}" for row in dots)
+    dots = []
+    for row in rows:
+        why = brief_score(row) if why_no_score(row) else ""
+        words = {"name": row["model"] or _NO_MODEL, "said": _said(row), "why": why}
+        dots.append(row | words)
+    said = "; ".join(f"{row['name']} {row['why'] or row['said']}" for row in dots)
     return filled("charts.html", "dots", dots[:_MOST_BARS], said)
 
 
-def _score(row: Row) -> str:
-    """Return the score of a row as text, marked where many judgements are missing."""
-    said = "no score" if row["factuality_score"] is None else f"{row['factuality_score']:.3f}"
-    if row["low"] is not None:
-        said += f" ({row['low']:.3f} to {row['high']:.3f})"
-    return f"⚠ {said}" if beside(row) else said
+def _said(row: Row) -> str:
+    """Return the score to show beside a name: with its interval, or its coverage if it is low."""
+    if why_no_score(row):
+        return ""
+    room = row["coverage"] >= LEAST_COVERAGE
+    return brief_score(row) + (interval(row) if room else "")
 
 
 def draw_decided(whole: Sequence[Row], by_model: Sequence[Row] = ()) -> Markup | None:
@@ -280,11 +289,13 @@ def environment() -> Environment:
     )
     made.globals |= {
         "SYMBOLS": SYMBOLS,
+        "brief_score": brief_score,
         "in_words": in_words,
         "many": quantity,
         "shortened": shortened,
         "shown": _shown,
         "web_address": _web_address,
+        "why_no_score": why_no_score,
     }
     return made
 

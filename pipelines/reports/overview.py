@@ -7,11 +7,12 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from ufo.pipelines.reports.abstentions import abstained
-from ufo.pipelines.reports.unusable import beside, no_score, unusable, without_score
+from ufo.pipelines.reports.main_score import abstained, left_out
+from ufo.pipelines.reports.unusable import unusable
 from ufo.schemas.records import UNSUPPORTED_LANGUAGE
 from ufo.schemas.results import Results
 from ufo.transforms.judges.offline import NAME, trust
+from ufo.transforms.score_words import beside, score_in_words, why_no_score
 from ufo.transforms.scores import run_headline, state_of
 from ufo.transforms.votes import main_mode
 
@@ -27,8 +28,9 @@ _LONGEST_TEXT = 12_000
 def overview(results: Results, directory: str | None = None) -> Row:
     """Return the overview of the newest run: plain values, lists and rows by name.
 
-    `score` is the row of `scores_by_run` for the run's main mode. `models` are ranked, the best
-    first. `failures` counts failures by step or source and by reason, the most frequent first.
+    `score` is the row of `scores_by_run` for the run's main mode, `words` say it, and `shown` is
+    whether they have a number. `models` are ranked, the best first. `failures` counts failures by
+    step or source and by reason, the most frequent first.
     """
     run = results.runs[-1]
     mode = main_mode(run.mode)
@@ -44,7 +46,6 @@ def overview(results: Results, directory: str | None = None) -> Row:
     )
     own = next((row for row in scores if row["mode"] == mode), None)
     silent = abstained(results)
-    scored = own is not None and own["factuality_score"] is not None
     return {
         "run": run.name,
         "title": run.title,
@@ -58,10 +59,11 @@ def overview(results: Results, directory: str | None = None) -> Row:
         "sources": rows("SELECT * FROM sources WHERE run = $run ORDER BY position"),
         "counts": run.counts,
         "headline": run_headline(results),
-        "score": own if scored else None,
-        "no_score": "" if scored else no_score(own, silent),
-        "left_out": without_score(own, silent) if scored and own else "",
-        "beside": beside(own) if scored and own else "",
+        "score": own,
+        "words": score_in_words(own),
+        "shown": not why_no_score(own),
+        "left_out": left_out(results, own, silent) if own else "",
+        "beside": beside(own) if own else "",
         "problem": unusable(results).sentence or None,
         "evidence_support": rows(_SUPPORT)[0]["support"],
         "corrected": next(iter(rows(_CORRECTED, mode=mode)), None),

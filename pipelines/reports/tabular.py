@@ -64,13 +64,26 @@ def as_json(value: object, indent: int | None = None) -> str:
 
 
 def rows_of(reader: pa.RecordBatchReader, limit: int = 0) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows as plain Python values, up to `limit` of them (0: all)."""
+    """Yield the rows as plain Python values, up to `limit` of them (0: all).
+
+    Raises:
+        UsageError: a column has dates that Python cannot hold.
+    """
+    names = reader.schema.names
     rows = (
-        row
-        for batch in reader
-        for row in zip(*(column.to_pylist() for column in batch.columns), strict=True)
+        row for batch in reader for row in zip(*map(_values, names, batch.columns), strict=True)
     )
     return islice(rows, limit) if limit else rows
+
+
+def _values(name: str, column: pa.Array) -> list[Any]:
+    try:
+        return list(column.to_pylist())
+    except (OverflowError, ValueError) as error:
+        raise UsageError(
+            f"the column {name!r} has a value that cannot be printed ({error}); "
+            f'CAST("{name}" AS VARCHAR) can'
+        ) from error
 
 
 def write_json(reader: pa.RecordBatchReader, out: TextIO, limit: int = 0) -> None:

@@ -10,9 +10,9 @@ from rich.text import Text
 
 from ufo.pipelines.reports.overview import FAILURE_COLUMNS, Row
 from ufo.pipelines.reports.tabular import DEFAULT_WIDTH, one_line, page, print_pairs, print_rows
-from ufo.pipelines.reports.unusable import in_numbers, is_many
 from ufo.schemas.records import ERROR, MULTI, NO_SOURCE, SUPPORTED
 from ufo.schemas.text import quantity
+from ufo.transforms.score_words import in_numbers, is_many, why_no_score
 from ufo.transforms.scores import CONTRADICTED, NOT_FOUND, SYMBOLS
 
 if TYPE_CHECKING:
@@ -44,11 +44,9 @@ def text_of(
 def print_check(found: "Check", console: Console) -> None:
     """Print the result of checking a text, claim by claim."""
     console.print(Text(found.headline, style="bold"))
-    if found.score is not None:
-        console.print(f"factuality {found.score:.3f}, coverage {found.coverage:.3f}")
     lost = found.lost
-    if lost.many:
-        console.print(in_numbers(lost.n, lost.of))
+    note = f"; {in_numbers(lost.n, lost.of)}" if lost.many and found.score is not None else ""
+    console.print(Text(f"{found.score_in_words}{note}"))
     if found.judged_by:
         console.print(Text(found.judged_by))
     for row in found.claims():
@@ -125,25 +123,23 @@ _SCORE_COLUMNS = {
 }
 
 
+_NOTHING = {"factuality_score": "no score", "low": None, "high": None}
+
+
 def _print_scores(found: Row, console: Console) -> None:
     own = found["score"]
-    if own is None:
-        why = found["no_score"]
-        console.print(Text(f"\n{why[0].upper()}{why[1:]}.", style="bold"))
-        if found["problem"]:
-            console.print(Text(found["problem"]))
-        return
-    line = Text("\n").append(f"Factuality score {own['factuality_score']:.3f}", style="bold")
-    if own["low"] is not None:
-        line.append(f" ({own['low']:.3f} to {own['high']:.3f})")
-    line.append(f"  of decided claims {own['decided_score']:.3f}, coverage {own['coverage']:.3f}")
-    if found["evidence_support"] is not None:
-        line.append(f", evidence support {found['evidence_support']:.3f}")
-    console.print(line)
-    if found["beside"]:
+    console.print(Text(f"\n{found['words'][0].upper()}{found['words'][1:]}", style="bold"))
+    others = {"of decided claims": own and own["decided_score"]}
+    others["evidence support"] = found["evidence_support"]
+    said = [f"{name} {value:.3f}" for name, value in others.items() if value is not None]
+    if said:
+        console.print(Text(", ".join(said)))
+    if found["problem"] and (found["beside"] or not found["shown"]):
         console.print(Text(found["problem"], style="bold yellow"))
     if found["left_out"]:
         console.print(Text(found["left_out"]))
+    if own is None:
+        return
     people = any(row["human_score"] is not None for row in found["scores"])
     columns = {k: v for k, v in _SCORE_COLUMNS.items() if people or v != "human_score"}
     for title, key, rows in (
@@ -154,7 +150,9 @@ def _print_scores(found: Row, console: Console) -> None:
             # Shown only where there are so many that a score must be read with them.
             many = any(is_many(row["n_unusable"], row["n_judgements"]) for row in rows)
             unusable = {"unusable": "n_unusable"} if many else {}
-            _print_table(title, key | columns | unusable, rows, console)
+            shown = [row | _NOTHING if why_no_score(row) else row for row in rows]
+            right = ("score",)
+            _print_table(title, key | columns | unusable, shown, console, right)
 
 
 def _print_corrected(found: Row, console: Console) -> None:

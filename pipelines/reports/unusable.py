@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ufo.schemas.records import (
     FILTERED,
@@ -13,11 +13,11 @@ from ufo.schemas.records import (
     UNPARSABLE,
     UNSUPPORTED_LANGUAGE,
 )
+from ufo.transforms.score_words import in_numbers, is_many
 
 if TYPE_CHECKING:  # `import ufo` comes here, and a program that only checks texts needs no DuckDB
     from ufo.schemas.results import Results, Run
 
-_MANY = 10  # with more than one in so many, every score mentions them
 _MOST_WORDS = 300  # characters of an endpoint's message
 _REFUSED = re.compile(r"\banswered (?:200 with the error )?4(?!08|25|29)\d\d\b")
 OURS = "the reply "
@@ -57,13 +57,6 @@ WHERE run = ? AND step IN ('extract', 'facts')
 GROUP BY error_type
 ORDER BY n DESC, why
 """
-_MEANS = """
-SELECT r.run, s.factuality_score, s.decided_score, s.coverage, coalesce(s.n_units, 0) AS n_units,
-    coalesce(s.n_judgements, 0) AS n_judgements, coalesce(s.n_unusable, 0) AS n_unusable
-FROM runs AS r
-LEFT JOIN scores_by_run AS s
-    ON s.run = r.run AND s.mode = CASE r.mode WHEN 'all' THEN 'seq' ELSE r.mode END
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,65 +95,6 @@ class Unusable:
         told = " ".join(self.said.split())
         told = told if len(told) <= _MOST_WORDS else f"{told[:_MOST_WORDS]} …"
         return f"{head}{advice}" + (f" ({why})" if why else "") + (f": {told}" if told else "")
-
-
-def is_many(n: int, of: int) -> bool:
-    """Return whether so many judgements were unusable that every score mentions it."""
-    return n * _MANY > of
-
-
-def in_numbers(n: int, of: int) -> str:
-    """Return how many judgements were unusable, in words."""
-    return f"{n:,} of {of:,} judgements {'was' if n == 1 else 'were'} unusable"
-
-
-def beside(row: Mapping[str, Any]) -> str:
-    """Return the note to show beside a score of this row of a view, "" if there is none."""
-    n, of = row.get("n_unusable") or 0, row.get("n_judgements") or 0
-    return in_numbers(n, of) if is_many(n, of) else ""
-
-
-def without_score(row: Mapping[str, Any], n_abstained: int = 0) -> str:
-    """Return how many responses have no score, and why; "" where all have one."""
-    reasons = {
-        "n_without_units": f"without a claim{_abstaining(n_abstained)}",
-        "n_unsupported": "in a language that the judge does not know",
-        "n_unjudged": "without a usable judgement",
-    }
-    parts = [f"{row[name]:,} {why}" for name, why in reasons.items() if row[name]]
-    if not parts:
-        return ""
-    return f"No score for some of {row['n_responses']:,} responses: {', '.join(parts)}"
-
-
-def _abstaining(n: int) -> str:
-    return f" ({n:,} of them {'abstains' if n == 1 else 'abstain'})" if n else ""
-
-
-def no_score(row: Mapping[str, Any] | None, n_abstained: int = 0) -> str:
-    """Return why a row of a view with scores has none, or why there is no row."""
-    if row is None or not row["n_units"]:
-        return f"no response has a claim{_abstaining(n_abstained)}, so there is no score"
-    if row["n_judgements"] and row["n_unusable"] >= row["n_judgements"]:
-        return "no judgement was usable, so there is no score"
-    return "no claim was decided, so there is no score"
-
-
-def means(results: "Results") -> dict[str, dict[str, Any]]:
-    """Return the mean scores of each run by its name, in its main mode, with the numbers of
-    responses and judgements."""
-    return {row.pop("run"): row for row in results.query(_MEANS).to_pylist()}
-
-
-def score_in_words(row: Mapping[str, Any]) -> str:
-    """Return a run's score or why there is none, with the note on unusable judgements."""
-    if row["factuality_score"] is None:
-        return no_score(row, row.get("n_abstained") or 0)
-    note = beside(row)
-    return (
-        f"factuality score {row['factuality_score']:.3f}, {row['coverage']:.0%} of claims decided"
-        + (f"; {note}" if note else "")
-    )
 
 
 def unusable(results: "Results") -> Unusable:

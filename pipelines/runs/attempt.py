@@ -10,7 +10,6 @@ import json
 import os
 import re
 import socket
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
@@ -26,8 +25,9 @@ from ufo.pipelines import logs
 from ufo.pipelines.runs.inputs import InputFile
 from ufo.pipelines.version import VERSION
 from ufo.schemas import storage
-from ufo.schemas.errors import RunError, UsageError
+from ufo.schemas.errors import RunError, UsageError, damaged_part
 from ufo.schemas.records import Part
+from ufo.schemas.state_files import entry, read_state, write_state
 from ufo.schemas.storage import shared_folder
 from ufo.schemas.tables import SCHEMA_VERSION, check_part, read_rows, to_arrow, write_part
 from ufo.transforms.job import WAITING
@@ -38,8 +38,17 @@ _ATTEMPT = "attempt.json"
 _REQUEST_KEY = ("request_id", "worker_id", "seconds")
 DONE = "done.json"
 PROCESS = "process.json"
-FINAL = "final"
-"""The pseudo-chunk that lists the parts of all chunks, once all are evaluated."""
+_OF_PROCESS = {
+    "host": str,
+    "pid": int,
+    "started_at": str,
+    "lines": int,
+    "batches": str,
+    "command": list,
+}
+_START_OVER = "its run cannot go on. Pass --fresh to start it over"
+_FORGET = "delete it; with the options of before, --batch among them, the run goes on"
+_AGAIN = "what it is a part of is evaluated again"
 
 command: list[str] = []
 """The arguments of the `ufo` command of this process; empty when used as a library."""
@@ -162,30 +171,37 @@ def fingerprint_in(path: str) -> Fingerprint:
     """Return the fingerprint in an attempt's `attempt.json`.
 
     Raises:
+        FileNotFoundError: there is no such file.
         RunError: the file is damaged.
     """
+    fingerprint = read_state(path, _START_OVER)
     try:
-        fingerprint: Fingerprint = json.loads(storage.read(path))
-        size = fingerprint.get("chunk_size") if isinstance(fingerprint, dict) else None
-        if not isinstance(size, int) or size < 1:
-            raise ValueError("it has no chunk_size")
+        if entry(fingerprint, "chunk_size", int) < 1:
+            raise ValueError("'chunk_size' is 0")
     except ValueError as error:
-        raise RunError(
-            f"{path!r} is damaged: {error}; its run cannot go on. Pass --fresh to start it over."
-        ) from error
+        raise damaged_part(path, error, _START_OVER) from error
     return fingerprint
 
 
 def process_in(folder: str) -> dict[str, Any]:
-    """Return what an attempt's `process.json` says (see `Attempt.write_process`).
+    """Return what an attempt's `process.json` says (see `Attempt.write_process`); {} without one.
 
-    It is empty where there is no such file, or a damaged one.
+    Raises:
+        RunError: the file is damaged.
     """
-    with suppress(OSError, ValueError):
-        process = json.loads(storage.read(storage.join(folder, PROCESS)))
-        if isinstance(process, dict) and {"host", "pid"} <= process.keys():
-            return process
-    return {}
+    path = storage.join(folder, PROCESS)
+    try:
+        process = read_state(path, _FORGET)
+        for name, kind in _OF_PROCESS.items():
+            if process.setdefault(name, None) is not None:
+                entry(process, name, kind)
+        for name in ("host", "pid"):
+            entry(process, name, _OF_PROCESS[name])
+    except FileNotFoundError:
+        return {}
+    except ValueError as error:
+        raise damaged_part(path, error, _FORGET) from error
+    return process
 
 
 class Attempt:
@@ -245,10 +261,10 @@ class Attempt:
         Raises:
             UsageError: the folder cannot be written.
         """
-        text = json.dumps({**self.fingerprint, **_reused(reused_from)}, indent=1)
         try:
             storage.make_folder(self.folder)
-            storage.write(storage.join(self.folder, _ATTEMPT), text.encode())
+            state = {**self.fingerprint, **_reused(reused_from)}
+            write_state(storage.join(self.folder, _ATTEMPT), state)
         except OSError as error:
             message = f"--output {self.run_folder!r} cannot be written: {error}"
             raise UsageError(message) from error
@@ -274,10 +290,6 @@ class Attempt:
         """Return the folder of the usage log of the workers on all machines."""
         return storage.absolute(storage.join(self.folder, "requests")) + "/"
 
-    def file(self, table: str, number: int) -> str:
-        """Return where in the run's folder the n-th part of a table goes."""
-        return f"{table}/part-{self.identifier}-{number:05d}.parquet"
-
     def done(self, chunk: int | str) -> "Written | None":
         """Return what a finished chunk wrote; None if it is not finished, or a part is damaged.
 
@@ -286,27 +298,20 @@ class Attempt:
         note = storage.join(self.chunk_folder(chunk), DONE)
         if not storage.exists(note):
             return None
-        path, counts = note, Counter[str]()
         try:
-            found = json.loads(storage.read(note))
-            parts = [Part(**item) for item in found["parts"]]
-            for part in parts:
-                path, file = part.path, self.file(part.table, counts[part.table])
-                counts[part.table] += 1
-                if chunk == FINAL and not storage.exists(path):  # it was moved already
-                    path = storage.join(self.run_folder, file)
-                if part.sha256 and not storage.is_remote(path):
-                    check_part(path, part.sha256)
-            return Written(parts, found["counters"])
-        except (RunError, ValueError, TypeError, KeyError):
-            logs.tell(f"{path!r} is damaged; what it is a part of is evaluated again.")
+            written = _written_in(note)
+            for part in written.parts:
+                if part.sha256 and not storage.is_remote(part.path):
+                    check_part(part.path, part.sha256, _AGAIN)
+        except RunError as error:
+            logs.tell(error.message)
             return None
+        return written
 
     def mark_done(self, chunk: int | str, written: "Written") -> None:
         """Record that a chunk is finished, after flushing its written parts to disk."""
         storage.flush(part.path for part in written.parts)
-        text = json.dumps(asdict(written))
-        storage.write(storage.join(self.chunk_folder(chunk), DONE), text.encode())
+        write_state(storage.join(self.chunk_folder(chunk), DONE), asdict(written))
 
     def abandon(self) -> None:
         """Delete the attempt unless one of its chunks is finished."""
@@ -321,7 +326,11 @@ class Attempt:
         return write_part(table, path, rows)
 
     def batches(self) -> str | None:
-        """Return the path of the batch store of an earlier process of this attempt, if any."""
+        """Return the path of the batch store of an earlier process of this attempt, if any.
+
+        Raises:
+            RunError: the note of that process is damaged.
+        """
         path = process_in(self.folder).get("batches")
         return path if path and os.path.exists(path) else None
 
@@ -337,7 +346,16 @@ class Attempt:
             "batches": batches,
             "command": [_without_secrets(word) for word in command],
         }
-        storage.write(path, json.dumps(found).encode())
+        write_state(path, found)
+
+
+def _written_in(note: str) -> Written:
+    """Return what a chunk's `done.json` lists; raise a RunError if it is damaged."""
+    found = read_state(note, _AGAIN)
+    try:
+        return Written([Part(**item) for item in entry(found, "parts", list)], found["counters"])
+    except (ValueError, TypeError, KeyError) as error:
+        raise damaged_part(note, error, _AGAIN) from error
 
 
 def _without_secrets(word: str) -> str:

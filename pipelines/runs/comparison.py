@@ -1,57 +1,14 @@
-"""Compare two finished runs, or two models of one run: is the later one significantly worse?"""
+"""Compare a run with the baseline that is named beside it."""
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ufo.pipelines.reports.unusable import beside, means, no_score
+from ufo.pipelines.reports.comparison import compare_runs
 from ufo.pipelines.runs.remote_results import choose_runs
-from ufo.schemas.errors import UsageError, unknown_value
+from ufo.schemas.errors import UsageError
 from ufo.schemas.results import Results
-from ufo.schemas.text import quantity
-from ufo.transforms.votes import main_mode
-
-Row = dict[str, Any]
-
-MOST_SHOWN = 20
-"""How many questions and turned claims are shown; JSON and CSV have all claims."""
-
-# The questions on which the sides differ most; a response without a question counts as one.
-_CHANGED = """
-WITH sides AS (
-    SELECT
-        coalesce(nullif(trim(s.question), ''), s.response_id) AS question,
-        s.dataset,
-        s.response_id,
-        s.factuality_score AS score,
-        s.run = $run_b AND coalesce(s.model = $model_b, $model_b IS NULL) AS is_b
-    FROM scores AS s
-    INNER JOIN runs AS r ON r.run = s.run
-    WHERE
-        s.mode = CASE r.mode WHEN 'all' THEN 'seq' ELSE r.mode END
-        AND s.factuality_score IS NOT NULL
-        AND (
-            (s.run = $run_a AND coalesce(s.model = $model_a, $model_a IS NULL))
-            OR (s.run = $run_b AND coalesce(s.model = $model_b, $model_b IS NULL))
-        )
-)
-
-SELECT
-    question,
-    dataset,
-    avg(score) FILTER (WHERE NOT is_b) AS score_a,
-    avg(score) FILTER (WHERE is_b) AS score_b,
-    score_b - score_a AS difference,
-    min(response_id) FILTER (WHERE NOT is_b) AS response_a,
-    min(response_id) FILTER (WHERE is_b) AS response_b
-FROM sides
-GROUP BY question, dataset
-HAVING difference != 0
-ORDER BY abs(difference) DESC, question, dataset
-LIMIT $most
-"""
 
 
-def compare(directory: str, baseline: str, run: str) -> Row:
+def compare(directory: str, baseline: str, run: str) -> dict[str, Any]:
     """Return how `run` differs from `baseline`, as `compare_runs` does.
 
     Raises:
@@ -67,124 +24,6 @@ def compare(directory: str, baseline: str, run: str) -> Row:
         return compare_runs(results)
 
 
-def compare_runs(results: Results, titled: bool = False) -> Row:
-    """Return how the second of two runs differs from the first, shown by name or with `titled` by
-    title.
-
-    The result is the row of the macro `run_comparison` with these additions:
-
-    - `headline` and `basis`: the difference in words.
-    - `questions`: the questions that changed most.
-    - `turned`: the rows of `turned_claims`; `lost` and `won` count them.
-    - `unusable`: warnings about the judgements of both runs.
-
-    Raises:
-        UsageError: they share neither a question nor a response, or one decided nothing.
-    """
-    names = [run.name for run in results.runs]
-    called = [run.title if titled else run.name for run in results.runs]
-    scored = means(results)
-    for name in names:
-        if scored[name]["factuality_score"] is None:
-            raise UsageError(f"run {name!r}: {no_score(scored[name])}, and nothing to compare")
-    notes = {name: beside(scored[name]) for name in names}
-    (found,) = results.query("FROM run_comparison(?, ?)", names).to_pylist()
-    if not found["n_pairs"]:
-        raise UsageError(
-            f"runs {names[0]!r} and {names[1]!r} share no question and no response with a score, "
-            "so there is nothing to compare; choose runs over the same questions."
-        )
-    turned = results.query("SELECT * EXCLUDE (run) FROM turned_claims(?, ?)", names).to_pylist()
-    lost = sum(row["before"] == "supported" for row in turned)
-    counts = ((found["n_questions"], "question"), (found["n_responses"], "response"))
-    pairs = " and ".join(quantity(n, what) for n, what in counts if n)
-    alone = found["only_baseline"] + found["only_run"]
-    scores = (found["baseline_score"], found["run_score"])
-    sides = {"run_a": names[0], "run_b": names[1], "model_a": None, "model_b": None}
-    return {
-        **found,
-        **_in_words(called, scores, found, "one-sided p"),
-        "basis": f"Paired by {pairs}" + (f"; {alone:,} without a pair left out" if alone else ""),
-        **sides,
-        "unusable": [f"{note} in run {name}" for name, note in notes.items() if note],
-        "questions": _changed(results, sides),
-        "turned": turned,
-        "lost": lost,
-        "won": len(turned) - lost,
-    }
-
-
-def compare_models(results: Results, one: str, other: str) -> Row:
-    """Return how the model `other` differs from `one` in the newest of the runs.
-
-    `difference` is the score of `other` minus the score of `one`, with its 95 % interval, as in the
-    view `model_comparison`. `questions` are the questions on which they differ most.
-
-    Raises:
-        UsageError: a model has no response with a score in the run, or both are the same model.
-    """
-    run = results.runs[-1]
-    mode = main_mode(run.mode)
-    rows = results.query(
-        "SELECT model, factuality_score FROM scores_by_model WHERE run = ? AND mode = ? "
-        "AND factuality_score IS NOT NULL AND model IS NOT NULL ORDER BY model",
-        [run.name, mode],
-    ).to_pylist()
-    scores = {row["model"]: row["factuality_score"] for row in rows}
-    for name in (one, other):
-        if name not in scores:
-            raise UsageError(unknown_value("model", name, list(scores)))
-    # The view has each pair once, in either order.
-    pairs = results.query(
-        """
-        SELECT difference, low, high, p, n, comparison FROM model_comparison
-        WHERE run = $run AND mode = $mode AND model_a = $other AND model_b = $one
-        UNION ALL
-        SELECT -difference, -high, -low, p, n, comparison FROM model_comparison
-        WHERE run = $run AND mode = $mode AND model_a = $one AND model_b = $other
-        """,
-        {"run": run.name, "mode": mode, "one": one, "other": other},
-    ).to_pylist()
-    if not pairs:
-        raise UsageError(f"{one!r} is compared with itself; name two models")
-    (found,) = pairs
-    both = f"Paired by {quantity(found['n'], 'question')} that both answered"
-    apart = f"Over {quantity(found['n'], 'response')}; they answered no two questions in common"
-    sides = {"run_a": run.name, "run_b": run.name, "model_a": one, "model_b": other}
-    return {
-        "run": run.name,
-        **sides,
-        "score_a": scores[one],
-        "score_b": scores[other],
-        **found,
-        **_in_words((one, other), (scores[one], scores[other]), found, "p"),
-        "basis": f"{both if found['comparison'] == 'paired' else apart}, in {run.title}",
-        "questions": _changed(results, sides),
-    }
-
-
-def _in_words(
-    names: Sequence[str], scores: Sequence[float], found: Row, test: str
-) -> dict[str, Any]:
-    """Return the two sides, and a sentence on their difference that says whether it may be chance.
-    `test` is the name of its p value."""
-    older, newer = names
-    low, high, p = (found[name] for name in ("low", "high", "p"))
-    more = "higher" if found["difference"] >= 0 else "lower"
-    said = f"{newer} scores {abs(found['difference']):.3f} {more} than {older}"
-    note = ", too few pairs to say whether by chance"
-    if low is not None and p is not None:
-        note = f" (95 % interval {low:+.3f} to {high:+.3f}, {test} = {p:.2g})"
-        note += ", which may be chance" if low <= 0 <= high else ""
-    sides = {"a": older, "b": newer, "score_a": scores[0], "score_b": scores[1]}
-    return {**sides, "headline": f"{said}, {scores[1]:.3f} against {scores[0]:.3f}{note}"}
-
-
-def _changed(results: Results, sides: Mapping[str, str | None]) -> list[Row]:
-    found: list[Row] = results.query(_CHANGED, {**sides, "most": MOST_SHOWN}).to_pylist()
-    return found
-
-
 def check_baseline(directory: str, baseline: str, run: str | None = None, remedy: str = "") -> None:
     """Raise a UsageError unless `baseline` is a finished run in the folder, and another one than
     `run`. `remedy` is added to the message."""
@@ -196,8 +35,3 @@ def check_baseline(directory: str, baseline: str, run: str | None = None, remedy
         raise UsageError(
             f"run {run!r} is the baseline itself; compare two runs, or give this one another --run."
         )
-
-
-def is_worse(found: Row, p: float) -> bool:
-    """Return whether the drop is significant at level `p`."""
-    return found["p"] is not None and bool(found["p"] < p)

@@ -49,7 +49,7 @@ def probed(
     roles = roles_asked(settings, sources)
     if not roles:
         return None, []
-    client = replace(settings.client(), usage_log=usage_log)
+    client = replace(settings.client, usage_log=usage_log)
     return wait_for(_probe(client, roles, settings.processes(["a model"]) > 1))
 
 

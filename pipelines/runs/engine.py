@@ -29,11 +29,14 @@ from ufo.pipelines.runs.finish import check_complete
 from ufo.pipelines.runs.progress import Progress
 from ufo.pipelines.runs.workers import check_ipython, is_interrupt, of_step
 from ufo.schemas import storage
-from ufo.schemas.errors import Interrupted
+from ufo.schemas.errors import Interrupted, damaged_part
+from ufo.schemas.state_files import read_state, write_state
 from ufo.transforms.job import Job, Split
 
 CHUNK = "portable"
 FILE = "job.json"
+
+_END_IT = "it names a job: cancel that on the engine if it still runs, then delete the file"
 
 _SHARDS_A_WORKER = 4
 # A worker holds one batch of responses and one part file in memory.
@@ -102,7 +105,7 @@ def run_on_engine(
         pipeline = beam.Pipeline(options=PipelineOptions([*flags, *there.flags()]))
         source = pipeline | "splits" >> beam.Create(splits).with_output_types(Split)
         evaluate(source | "spread" >> beam.Reshuffle(), job, folder)
-        storage.write(storage.join(tries_folder, FILE), json.dumps(asdict(there)).encode())
+        write_state(storage.join(tries_folder, FILE), asdict(there))
         progress.say(f"Submitted the job {there.name} to {there.place}.")
         with progress.watching():
             result = pipeline.run()
@@ -187,12 +190,18 @@ def job_of(flags: Sequence[str], run_folder: str, folder: str) -> EngineJob:
 
 
 def started_job(folder: str) -> EngineJob | None:
-    """Return the job started last for a run, or None."""
+    """Return the job started last for a run, or None.
+
+    Raises:
+        RunError: the file that names it is damaged.
+    """
     path = storage.join(folder, FILE)
-    with suppress(OSError, ValueError, TypeError):
-        if storage.exists(path):
-            return EngineJob(**json.loads(storage.read(path)))
-    return None
+    try:
+        return EngineJob(**read_state(path, _END_IT)) if storage.exists(path) else None
+    except FileNotFoundError:
+        return None
+    except TypeError as error:
+        raise damaged_part(path, error, _END_IT) from error
 
 
 def end_earlier(folder: str, say: Say) -> None:

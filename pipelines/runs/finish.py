@@ -1,5 +1,6 @@
 """Finish a run: check its parts, move them into the run's folder, write the manifest last.
 
+    DIR/run=NAME/.attempt-ID/ready.json         the manifest, and where its parts are as yet
     DIR/run=NAME/<table>/part-ID-….parquet
     DIR/run=NAME/manifest.json                  lists the parts that readers read
 
@@ -7,7 +8,6 @@ An earlier finished run of the same name stays readable until the manifest is re
 are deleted right after.
 """
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,17 +17,23 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ufo.pipelines import logs
 from ufo.pipelines.runs.attempt import Attempt, Written
 from ufo.pipelines.version import VERSION
 from ufo.schemas import storage
 from ufo.schemas.errors import RunError
 from ufo.schemas.records import Part, SourceStatus
+from ufo.schemas.state_files import read_state, write_state
 from ufo.schemas.tables import (
-    OF_EVALUATE,
-    OF_RECALL,
+    FORMAT,
+    MANIFEST,
     SCHEMA_VERSION,
     TABLES,
+    Manifest,
+    check_part,
+    manifest_of,
     read_rows,
+    tables_of_mode,
     to_arrow,
     write_part,
 )
@@ -35,8 +41,6 @@ from ufo.transforms.job import Job
 from ufo.transforms.recall.recallers import RecallJob
 from ufo.transforms.votes import ALL, MV, SEQ, SINGLE
 
-_MANIFEST = "manifest.json"
-_NEEDED = ("attempt", "counts", "finished_at", "fingerprint", "tables")
 _COUNTS = {"responses": "responses", "units": "fact_units", "failures": "failures"}
 _COUNTS_OF_RECALL = {
     "responses": "recall_records",
@@ -48,30 +52,8 @@ _COUNTS_OF_RECALL = {
 RECALL = "recall"
 """The mode of a run of `ufo recall`."""
 
-Manifest = dict[str, Any]
-
-
-def manifest_of(folder: str) -> Manifest | None:
-    """Return the manifest of the finished run in a folder, or None if there is none.
-
-    Raises:
-        RunError: the manifest is damaged.
-    """
-    path = storage.join(folder, _MANIFEST)
-    if not storage.exists(path):
-        return None
-    try:
-        manifest: Manifest = json.loads(storage.read(path))
-        missing = [name for name in _NEEDED if name not in manifest]
-    except (ValueError, TypeError) as error:
-        raise _damaged(path, folder, str(error)) from error
-    if missing or not isinstance(manifest, dict):
-        raise _damaged(path, folder, f"it lacks {', '.join(missing)}")
-    return manifest
-
-
-def _damaged(path: str, folder: str, why: str) -> RunError:
-    return RunError(f"{path!r} is damaged: {why}; remove {folder!r}, and evaluate it again.")
+_READY = "ready.json"
+_AGAIN = "what it is a part of is evaluated again"
 
 
 def earlier_manifest(folder: str) -> Manifest | None:
@@ -96,28 +78,27 @@ def finish(
     facts: Mapping[str, Any],
     statuses: Sequence[SourceStatus] = (),
 ) -> Manifest:
-    """Move the parts in, write the manifest, delete all other files; return the manifest.
+    """Finish a run with these parts; return its manifest.
 
     `facts` are further fields of the manifest, such as the mode; `statuses` the rows of `sources`.
-
-    If the run is stopped in this function, the same command completes it, and finds the parts that
-    were already moved.
+    The manifest is first written into the attempt, with the path of each part. If the run is
+    stopped after that, `ready_to_move` finds it, and `move_in` completes the run.
     """
-    recall = facts["mode"] == RECALL
-    counts = _COUNTS_OF_RECALL if recall else _COUNTS
     tables: dict[str, dict[str, Any]] = {
-        table: {"rows": 0, "files": [], "sha256": {}}
-        for table in (OF_RECALL if recall else OF_EVALUATE)
+        table: {"rows": 0, "files": [], "sha256": {}} for table in tables_of_mode(facts["mode"])
     }
+    moves: dict[str, str] = {}
     for part in written.parts:
-        _move_in(attempt, part, tables[part.table])
-    for table, entry in tables.items():
-        if not entry["files"]:
+        _list_part(attempt, part, tables, moves)
+    for table, listed in tables.items():
+        if not listed["files"]:
             # DuckDB cannot read a folder without a file.
             rows = statuses if table == "sources" else []
-            _move_in(attempt, attempt.write_part(table, to_arrow(table, rows)), entry)
+            _list_part(attempt, attempt.write_part(table, to_arrow(table, rows)), tables, moves)
+    storage.flush(moves.values())
+    counts = _COUNTS_OF_RECALL if facts["mode"] == RECALL else _COUNTS
     manifest = {
-        "format": "ufo-run",
+        "format": FORMAT,
         "schema_version": SCHEMA_VERSION,
         "ufo_version": VERSION,
         "attempt": attempt.identifier,
@@ -128,25 +109,62 @@ def finish(
         "fingerprint": attempt.fingerprint,
         "tables": tables,
     }
-    listed = (file for entry in tables.values() for file in entry["files"])
-    storage.flush(storage.join(attempt.run_folder, file) for file in listed)
-    text = json.dumps(manifest, indent=1, ensure_ascii=False, default=str)
-    storage.write(storage.join(attempt.run_folder, _MANIFEST), text.encode())
-    sweep(attempt.run_folder, tables)
+    state = {"manifest": manifest, "moves": moves}
+    write_state(storage.join(attempt.folder, _READY), state)
+    return move_in(attempt, manifest, moves)
+
+
+def _list_part(
+    attempt: Attempt, part: Part, tables: Mapping[str, dict[str, Any]], moves: dict[str, str]
+) -> None:
+    listed = tables[part.table]
+    file = f"{part.table}/part-{attempt.identifier}-{len(listed['files']):05d}.parquet"
+    moves[file] = part.path
+    listed["files"].append(file)
+    listed["rows"] += part.rows
+    if part.sha256:
+        listed["sha256"][file] = part.sha256
+
+
+def ready_to_move(attempt: Attempt) -> tuple[Manifest, dict[str, str]] | None:
+    """Return the manifest and the moves of an attempt that was stopped in `finish`; None for
+    another one, and for one with a damaged part.
+
+    Parts on other file systems are not read back: those systems check their files themselves.
+    """
+    path = storage.join(attempt.folder, _READY)
+    if not storage.exists(path):
+        return None
+    try:
+        state = read_state(path, _AGAIN)
+        manifest, moves = state["manifest"], state["moves"]
+        if not storage.is_remote(attempt.folder):
+            for listed in manifest["tables"].values():
+                for file, digest in listed["sha256"].items():
+                    moved = storage.join(attempt.run_folder, file)
+                    here = moves[file] if storage.exists(moves[file]) else moved
+                    check_part(here, digest, _AGAIN)
+    except RunError as error:
+        logs.tell(error.message)
+        return None
+    return manifest, moves
+
+
+def move_in(attempt: Attempt, manifest: Manifest, moves: Mapping[str, str]) -> Manifest:
+    """Move the parts into the run's folder, write the manifest, and delete all other files.
+
+    If the run is stopped in this function, the same command calls it again.
+    """
+    for table in manifest["tables"]:
+        storage.make_folder(storage.join(attempt.run_folder, table))
+    for file, path in moves.items():
+        target = storage.join(attempt.run_folder, file)
+        if storage.exists(path) or not storage.exists(target):
+            storage.move(path, target)
+    write_state(storage.join(attempt.run_folder, MANIFEST), manifest)
+    sweep(attempt.run_folder, manifest["tables"])
     storage.delete(attempt.local_folder())
     return manifest
-
-
-def _move_in(attempt: Attempt, part: Part, entry: dict[str, Any]) -> None:
-    storage.make_folder(storage.join(attempt.run_folder, part.table))
-    file = attempt.file(part.table, len(entry["files"]))
-    target = storage.join(attempt.run_folder, file)
-    if storage.exists(part.path) or not storage.exists(target):
-        storage.move(part.path, target)
-    entry["files"].append(file)
-    entry["rows"] += part.rows
-    if part.sha256:
-        entry["sha256"][file] = part.sha256
 
 
 def sweep(run_folder: str, tables: Mapping[str, Mapping[str, Any]]) -> None:

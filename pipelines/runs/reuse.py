@@ -8,12 +8,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ufo.pipelines.runs.attempt import differences
-from ufo.pipelines.runs.finish import manifest_of
 from ufo.pipelines.runs.remote_results import choose_runs, open_results
 from ufo.schemas import storage
 from ufo.schemas.errors import UsageError
 from ufo.schemas.records import InputRecord, Part
-from ufo.schemas.tables import arrow_schema, check_part, read_rows, write_part
+from ufo.schemas.tables import arrow_schema, check_part, manifest_of, read_rows, write_part
 from ufo.transforms.llm.usage_log import COMPLETION_TOKENS, COST, PROMPT_TOKENS, REQUESTS
 from ufo.transforms.read import record_hash
 
@@ -154,10 +153,14 @@ def copy_reused(output: str, reuse: Reuse, folder: str) -> list[Part]:
 
 
 def _paid_before(usage: "pa.Table") -> "pa.Table":
-    """Mark usage rows of another run as cached and free of cost."""
-    values = {"cached": True, "cost_usd": 0.0}
-    for name, value in values.items():
+    """Mark usage rows of another run as cached and free of cost: what they cost is saved."""
+    sent = pc.invert(pc.or_(usage["cached"], usage["coalesced"]))
+    columns = {
+        "cached": pa.repeat(True, len(usage)),
+        "cost_usd": pa.repeat(0.0, len(usage)),
+        "saved_usd": pc.if_else(sent, usage["cost_usd"], usage["saved_usd"]),
+    }
+    for name, column in columns.items():
         at = usage.schema.get_field_index(name)
-        column = pa.repeat(pa.scalar(value, usage.schema.field(at).type), len(usage))
         usage = usage.set_column(at, usage.schema.field(at), column)
     return usage

@@ -20,10 +20,10 @@ from typing import Any, Final
 
 from ufo.pipelines import logs
 from ufo.pipelines.options.beam_flags import IN_PROCESS, runner_of
+from ufo.pipelines.options.jobs import Chosen, choose, job_of, recall_job_of, recorded
 from ufo.pipelines.options.settings import RecallSettings, Settings
 from ufo.pipelines.runs import endpoints
 from ufo.pipelines.runs.attempt import (
-    FINAL,
     Attempt,
     Fingerprint,
     Written,
@@ -45,11 +45,12 @@ from ufo.pipelines.runs.comparison import check_baseline
 from ufo.pipelines.runs.engine import run_on_engine
 from ufo.pipelines.runs.finish import (
     RECALL,
-    Manifest,
     each_passage_once,
     earlier_manifest,
     finish,
     finish_recordings,
+    move_in,
+    ready_to_move,
 )
 from ufo.pipelines.runs.inputs import (
     InputFile,
@@ -59,7 +60,6 @@ from ufo.pipelines.runs.inputs import (
     find_inputs,
     read_inputs,
 )
-from ufo.pipelines.runs.jobs import Chosen, choose, job_of, recall_job_of, recorded
 from ufo.pipelines.runs.progress import Progress
 from ufo.pipelines.runs.remote_results import open_results
 from ufo.pipelines.runs.reuse import REUSED, Reuse, copy_reused, reuse_from, since_run
@@ -67,6 +67,7 @@ from ufo.pipelines.runs.workers import run_chunks
 from ufo.schemas import storage
 from ufo.schemas.errors import NothingUsable, RunError, UfoError, UsageError, lacks_memory
 from ufo.schemas.records import Part
+from ufo.schemas.tables import Manifest
 from ufo.transforms.job import Job
 from ufo.transforms.llm.shared import end_run
 from ufo.transforms.llm.usage_log import UsageLog, UsageReader
@@ -266,15 +267,16 @@ def _finished(plan: Plan, quiet: bool, started: float) -> Finished:
         attempt.write_process(n_lines, batch.path if batch else None)
         _report_judging(plan, progress)
         with _errors_explained(attempt):
-            written = attempt.done(FINAL)
-            if written is not None:  # an earlier process was stopped while finishing
-                progress.chunk(n_lines, written.counters, False)
+            ready = ready_to_move(attempt)
+            if ready is not None:  # an earlier process was stopped while finishing
+                manifest, moves = ready
+                progress.chunk(n_lines, manifest["counters"], False)
+                progress.say(progress.line())
+                move_in(attempt, manifest, moves)
             else:
                 written = _evaluated(plan, attempt, reuse, progress)
-                # Before the first part moves: a run that is stopped then is not evaluated again.
-                attempt.mark_done(FINAL, written)
-            progress.say(progress.line())
-            manifest = finish(attempt, written, plan.facts, plan.chosen.statuses)
+                progress.say(progress.line())
+                manifest = finish(attempt, written, plan.facts, plan.chosen.statuses)
     for warning in input_warnings(manifest["counters"]):
         progress.say(warning)
     return Finished(plan.name, plan.folder, manifest, time.monotonic() - started)
@@ -301,7 +303,7 @@ def _report_judging(plan: Plan, progress: Progress) -> None:
             f"No price is known for {', '.join(plan.unpriced)}: its cost is left empty. Give one "
             "with --prices FILE."
         )
-    prices = settings.client().prices
+    prices = settings.client.prices
     if settings.batch and any(prices[name].batch is None for name in {*plan.models} & {*prices}):
         progress.say("The price of batches is not known, and half the usual one is assumed.")
 

@@ -1,17 +1,17 @@
 -- Scores corrected by what people said
--- judge_score is the judge's factuality score, NULL where it decided nothing. corrected_score
--- estimates the score that people would have given, had they labelled every unit, with its 95 %
--- interval. There are rows for the run, and for each model and data set (`level`, `name`). The
--- method is prediction-powered inference (Angelopoulos et al. 2023): the judge's mean over all
--- units, times `power`, plus the mean of (label - power × verdict) over the labelled units. `power`
--- is tuned as in PPI++, for labelled units that are among the judged. Labels of sheets count by the
--- weights of their strata. Labels of the input are used where no sheet was drawn, as if they were a
--- random sample. The variance is that of the linearised estimate, within strata (Särndal et al.
--- 1992, two-phase sampling), and clustered by question, or by response if it has no question. It
--- counts two more labels on which the judge is wrong, because few labels that agree with it prove
--- little. The interval is Student's t, cut to 0 to 1. strata_without_label lists the verdicts by
--- source of which no unit was labelled, with their number of units. Errors there are unknown, and
--- in no interval.
+-- judge_score is the judge's factuality score. corrected_score estimates the score that people
+-- would have given, had they labelled every unit, with its 95 % interval. There are rows for the
+-- run, and for each model and data set (`level`, `name`). The method is prediction-powered
+-- inference (Angelopoulos et al. 2023): the judge's mean over all units, times `power`, plus the
+-- mean of (label - power × verdict) over the labelled units. `power` is tuned as in PPI++, for
+-- labelled units that are among the judged. Labels of sheets count by the weights of their strata.
+-- Labels of the input are used where no sheet was drawn, as if they were a random sample. The
+-- variance is that of the linearised estimate, within strata (Särndal et al. 1992, two-phase
+-- sampling), and clustered by question, or by response if it has no question. It counts two more
+-- labels on which the judge is wrong, because few labels that agree with it prove little. The
+-- interval is Student's t, cut to 0 to 1. strata_without_label lists the verdicts by source of
+-- which no unit was labelled, with their number of units. Errors there are unknown, and in no
+-- interval.
 -- group: scores
 -- summary: The scores that people would have given, estimated from their labels
 -- needs: cluster_of, scores, human_labels
@@ -52,7 +52,6 @@ scored AS (
         response_id,
         cluster_of(dataset, question, response_id) AS cluster,
         n_units,
-        n_supported + n_refuted AS n_decided,
         factuality_score AS score,
         unnest([
             {'run': run, 'mode': mode, 'source': source, 'level': 'run', 'name': NULL},
@@ -68,7 +67,6 @@ domains AS (
         domain,
         count(*) AS n_responses,
         CAST(sum(n_units) AS BIGINT) AS n_units,
-        sum(n_decided) AS n_decided,
         avg(score) AS judge_score,
         list({'score': score, 'cluster': cluster}) AS responses
     FROM scored
@@ -126,7 +124,7 @@ SELECT
     d.n_responses,
     d.n_units,
     p.n_labelled,
-    CASE WHEN d.n_decided > 0 THEN d.judge_score END AS judge_score,
+    d.judge_score,
     unnest(corrected(d.responses, p.labels)),
     u.strata AS strata_without_label
 FROM domains AS d

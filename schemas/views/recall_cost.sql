@@ -1,11 +1,13 @@
 -- Calls and tokens of each formulation
 -- The requests of each formulation, and of the generation of facts (formulation NULL). n_calls
--- counts calls that got an answer, sent or from the cache, with their tokens. n_requests counts
--- those sent; n_failed of them got no answer. calls_per_answer leaves out empty answers and those
--- that only say that they do not know, since nothing is asked about them. cost_usd is for requests that were sent, and NULL where a price is
--- unknown. The offline judge sends none.
+-- counts the answered calls of a run without a cache, each once, with their tokens; cold_usd is
+-- what they cost. n_requests counts those that this run sent, and cost_usd is what they cost;
+-- n_failed of them got no answer. A cost is NULL where a price is unknown. calls_per_answer leaves
+-- out empty answers and those that only say that they do not know, since nothing is asked about
+-- them. The offline judge sends none.
 -- group: cost
 -- summary: Requests and tokens of each way of asking
+-- needs: cold_requests
 -- order: run, formulation IS NOT NULL, formulation
 -- empty: it takes a run of 'ufo recall'
 WITH asked AS (
@@ -24,13 +26,10 @@ spent AS (
         run,
         formulation,
         any_value(model) AS model,
-        count(*) FILTER (WHERE answered) AS n_calls,
         count(*) FILTER (WHERE sent) AS n_requests,
         count(*) FILTER (WHERE sent AND status != 'ok') AS n_failed,
         count(*) FILTER (WHERE cached) AS n_cached,
         count(*) FILTER (WHERE NOT answered AND NOT sent) AS n_shared,
-        sum(prompt_tokens) FILTER (WHERE answered) AS prompt_tokens,
-        sum(completion_tokens) FILTER (WHERE answered) AS completion_tokens,
         sum(seconds) FILTER (WHERE sent) AS seconds,
         CASE
             WHEN count(*) FILTER (WHERE sent AND status = 'ok' AND cost_usd IS NULL) = 0
@@ -38,6 +37,19 @@ spent AS (
         END AS cost_usd
     FROM asked
     GROUP BY run, formulation
+),
+
+cold AS (
+    SELECT
+        run,
+        CASE step WHEN 'verify' THEN source END AS formulation,
+        sum(n_calls) AS n_calls,
+        sum(prompt_tokens) AS prompt_tokens,
+        sum(completion_tokens) AS completion_tokens,
+        CASE WHEN count(cost_usd) = count(*) THEN sum(cost_usd) END AS cold_usd
+    FROM cold_requests
+    WHERE step IN ('facts', 'verify')
+    GROUP BY ALL
 ),
 
 used AS (
@@ -60,11 +72,15 @@ SELECT
     s.model,
     v.n_answers,
     v.n_facts,
-    coalesce(COLUMNS('n_(?:calls|requests|failed|cached|shared)'), 0) AS "\0",
-    coalesce(s.n_calls, 0) / nullif(v.n_asked, 0) AS calls_per_answer,
-    CAST(coalesce(s.prompt_tokens, 0) AS BIGINT) AS prompt_tokens,
-    CAST(coalesce(s.completion_tokens, 0) AS BIGINT) AS completion_tokens,
+    CAST(coalesce(c.n_calls, 0) AS BIGINT) AS n_calls,
+    coalesce(COLUMNS('n_(?:requests|failed|cached|shared)'), 0) AS "\0",
+    coalesce(c.n_calls, 0) / nullif(v.n_asked, 0) AS calls_per_answer,
+    CAST(coalesce(c.prompt_tokens, 0) AS BIGINT) AS prompt_tokens,
+    CAST(coalesce(c.completion_tokens, 0) AS BIGINT) AS completion_tokens,
     coalesce(s.seconds, 0) AS seconds,
-    CASE WHEN s.run IS NULL THEN 0 ELSE s.cost_usd END AS cost_usd
+    CASE WHEN s.run IS NULL THEN 0 ELSE s.cost_usd END AS cost_usd,
+    CASE WHEN c.run IS NULL THEN 0 ELSE c.cold_usd END AS cold_usd
 FROM used AS v
 FULL JOIN spent AS s USING (run, formulation)
+LEFT JOIN cold AS c
+    ON c.run = s.run AND c.formulation IS NOT DISTINCT FROM s.formulation

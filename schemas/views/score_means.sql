@@ -11,19 +11,18 @@ WITH counted AS (
         source,
         CASE wanted WHEN 'model' THEN model WHEN 'dataset' THEN dataset END AS name,
         count(*) AS n_responses,
+        count(factuality_score) AS n_scored,
         count(*) FILTER (WHERE n_units = 0) AS n_without_units,
+        count(*) FILTER (WHERE n_references = 0) AS n_without_references,
         CAST(sum(n_units) AS BIGINT) AS n_units,
-        -- Where nothing was decided, nothing was found.
-        CASE WHEN count(decided_score) > 0 THEN
-            mean_interval(
-                list({
-                    'value': factuality_score,
-                    'weight': 1,
-                    'cluster': cluster_of(dataset, question, response_id)
-                }) FILTER (WHERE factuality_score IS NOT NULL)
-            )
-        END AS found,
-        CASE WHEN count(decided_score) > 0 THEN avg(factuality_score) END AS factuality_score,
+        mean_interval(
+            list({
+                'value': factuality_score,
+                'weight': 1,
+                'cluster': cluster_of(dataset, question, response_id)
+            }) FILTER (WHERE factuality_score IS NOT NULL)
+        ) AS found,
+        avg(factuality_score) AS factuality_score,
         avg(decided_score) AS decided_score,
         avg(coverage) AS coverage,
         avg(human_score) FILTER (WHERE factuality_score IS NOT NULL) AS human_score,

@@ -1,7 +1,8 @@
 -- Scores of each response
--- factuality_score is the mean label of a response's fact units, with undecided ones as 0.
--- decided_score is the mean over the decided units, and coverage is their share. A response without
--- fact units or without a usable judgement has no scores. Of the n_judgements asked for, n_unusable
+-- factuality_score is the share of a response's fact units that are supported: an undecided one
+-- counts as 0, also where no unit is decided. decided_score is the share of the decided units, and
+-- coverage says how many those are. A response without fact units or without a usable judgement has
+-- no scores. Of the n_judgements asked for, n_unusable
 -- failed or are about a language that the judge does not know. `no_score` gives the reason: no
 -- claim, unsupported language, nothing usable. `source` is NULL, except in mode single, which
 -- scores every source. low and high are Wilson's 95 % interval (1927) of factuality_score. It takes
@@ -48,6 +49,7 @@ joined AS (
         r.dataset,
         r.question,
         r.human_score,
+        r.n_references,
         c.n_units,
         c.n_supported,
         c.n_refuted,

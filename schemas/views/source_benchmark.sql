@@ -2,17 +2,18 @@
 -- Results of each source alone (single), of every order of all sources (seq) and of their pooled
 -- votes (mv). Scores: mean factuality_score and coverage of the responses. Agreement with people on
 -- the n_labelled units: accuracy and balanced_accuracy over the decided units; accuracy_all and
--- balanced_accuracy_all over all, with an undecided one as not factual. Cost: the requests and
--- dollars that it would have taken, without extraction, which is the same for all. A response's
--- requests count in proportion to its open units, rounded up. A request that several responses
--- shared counts for the first that asked. A response without a usable judgement is left out. What
--- decides nothing has no score. rank_by_people is 1 for the best agreement with people in its mode,
+-- balanced_accuracy_all over all, with an undecided one as not factual. Cost without
+-- extraction, which is the same for all: n_calls and cost_usd are the answered requests and dollars
+-- that it takes without a cache; n_requests and paid_usd are those of them that this run sent and
+-- paid, with failed requests. A response's requests count in proportion to its open units, rounded
+-- up. A request that several responses shared counts for one of them. A response without a usable
+-- judgement is left out. rank_by_people is 1 for the best agreement with people in its mode,
 -- by balanced_accuracy_all.
 -- group: sources
 -- summary: Every source, alone and in every order: scores, agreement, cost
--- needs: human_labels, scores
+-- needs: cold_requests, human_labels, scores
 -- order: run, list_position(['single', 'mv', 'seq'], mode), rank_by_people, source_order
--- shows: mode, source_order, factuality_score, coverage, n_labelled, accuracy, balanced_accuracy, balanced_accuracy_all, n_calls, cost_usd, rank_by_people
+-- shows: mode, source_order, factuality_score, coverage, n_labelled, accuracy, balanced_accuracy, balanced_accuracy_all, n_calls, cost_usd, paid_usd, rank_by_people
 -- empty: it takes a run of --mode all, which asks every source about every unit, with fact units
 WITH asked AS (
     -- The sources in the user's order; a source's place in it is from 1, that of the vote of all is 0.
@@ -61,21 +62,42 @@ listed AS (
     GROUP BY u.run
 ),
 
+-- The answered requests of a run without a cache, and those that this run sent.
 requests AS (
+    SELECT
+        c.run,
+        {
+            'response': hash(c.response_id),
+            'place': list_position(a.names, c.source),
+            'n_calls': CAST(sum(c.n_calls) AS BIGINT),
+            'cost_usd': if(count(c.cost_usd) = count(*), sum(c.cost_usd), NULL),
+            'n_requests': 0,
+            'paid_usd': 0.0
+        } AS request
+    FROM cold_requests AS c
+    INNER JOIN asked AS a USING (run)
+    WHERE c.response_id IS NOT NULL AND list_contains(a.names, c.source)
+    GROUP BY c.run, c.response_id, c.source, a.names
+    UNION ALL
     SELECT
         u.run,
         {
             'response': hash(u.response_id),
             'place': list_position(a.names, u.source),
-            'n_calls': count(*),
-            'cost_usd': CASE
-                WHEN count(*) FILTER (WHERE status = 'ok' AND NOT cached AND cost_usd IS NULL) = 0
+            'n_calls': 0,
+            'cost_usd': 0.0,
+            'n_requests': count(*),
+            'paid_usd': CASE
+                WHEN count(*) FILTER (WHERE status = 'ok' AND cost_usd IS NULL) = 0
                     THEN coalesce(sum(cost_usd), 0)
             END
         } AS request
     FROM usage AS u
     INNER JOIN asked AS a USING (run)
-    WHERE NOT u.coalesced AND u.response_id IS NOT NULL AND list_contains(a.names, u.source)
+    WHERE
+        NOT (u.cached OR u.coalesced)
+        AND u.response_id IS NOT NULL
+        AND list_contains(a.names, u.source)
     GROUP BY u.run, u.response_id, u.source, a.names
 ),
 

@@ -37,7 +37,7 @@ def responses() -> list[dict[str, Any]]:
 def test_every_unit_and_every_error_is_accounted_for(
     local_model: str, responses: list[dict[str, Any]], formulation: str, tmp_path_factory: Any
 ) -> None:
-    options = dict(zip(("formulation", "format"), formulation.split(), strict=False))
+    options: Any = dict(zip(("formulation", "format"), formulation.split(), strict=False))
     # Extraction is the same for all, and takes the longest: the others judge one given claim.
     alone = [{**responses[1], "claims": CLAIMS[:1]}]
     asked = responses if formulation == FORMULATIONS[0] else alone

@@ -2,7 +2,8 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -302,7 +303,16 @@ def test_a_model_without_a_price_has_an_unknown_cost(spend: Any, tmp_path: Path)
     assert done.json["cost_usd"] is None
     assert "No price is known for offline-judge-small" in done.err
     assert done.json["tokens"] > 0
-    assert {row[-1] for row in tables(tmp_path / "out")["usage"]} == {None}
+    costs = rows(tmp_path / "out", "SELECT DISTINCT cost_usd FROM usage")
+    assert costs == [{"cost_usd": None}]
+
+
+def test_an_unknown_price_is_unknown_from_the_cache_too(spend: Any, tmp_path: Path) -> None:
+    for output in ("cold", "warm"):
+        spend(output, "--model", "offline-judge-small", "--cache", tmp_path / "shared.sqlite")
+    sql = "SELECT n_requests, n_cached, cold_usd FROM cost WHERE step = 'verify'"
+    told = rows(tmp_path / "warm", sql)
+    assert told == [{"n_requests": 0, "n_cached": len(CITIES), "cold_usd": None}]
 
 
 # --- over all that a run took: stopped tries, retried errors
@@ -381,3 +391,42 @@ def test_retried_errors_keep_what_the_run_had_spent_and_count_for_its_cap(
     later = spend("out", "--run", "next", "--since", "r")
     assert later.json["cost_usd"] == 0
     assert len(llm_server.chats) == sent
+
+
+# --- a run without a cache, by the numbers of one with it
+
+PRICED: Mapping[str, Any] = {
+    "functions": (),
+    "steps": ("--formulation", "stepwise"),
+    "a rationale on each sentence": ("--formulation", "rationale", "--units", "sentence"),
+    "samples one by one": ("--samples", 3, "--sampling", "per_query"),
+    "no sharing": ("--no_share",),
+}
+BENCHMARK = (
+    "SELECT mode, source_order, n_calls, round(cost_usd, 9) AS usd FROM source_benchmark "
+    "ORDER BY ALL"
+)
+COLD = (
+    "SELECT step, source, cold_requests, cold_tokens, round(cold_usd, 9) AS usd FROM cost "
+    "WHERE step <> 'probe' ORDER BY ALL"
+)
+PAID = "SELECT sum(n_requests) AS n, sum(cost_usd) AS usd FROM cost WHERE step <> 'probe'"
+
+
+@pytest.fixture
+def all_sources(evaluate: Any) -> Callable[..., Any]:
+    return partial(evaluate, "--sources", "reference,wikipedia,llm", "--mode", "all")
+
+
+@pytest.mark.parametrize("flags", PRICED.values(), ids=PRICED)
+def test_a_cached_run_tells_what_a_cold_one_takes(
+    all_sources: Any, tmp_path: Path, flags: Sequence[object]
+) -> None:
+    cold, warm = tmp_path / "cold", tmp_path / "warm"
+    all_sources("--output", cold, *flags)
+    all_sources("--output", warm, *flags)
+    assert rows(warm, PAID) == [{"n": 0, "usd": None}]
+    (paid,) = rows(cold, PAID)
+    assert paid["n"] > 0
+    assert rows(warm, COLD) == rows(cold, COLD)
+    assert rows(warm, BENCHMARK) == rows(cold, BENCHMARK)

@@ -2,12 +2,16 @@
 
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.pipelines.cities import Scene
 from tests.pipelines.conftest import ends, evaluation, ok, ufo
+from ufo.pipelines.runs.attempt import Attempt, Written
+from ufo.schemas.errors import RunError
+from ufo.schemas.tables import choose_runs
 
 
 def flip(path: Path, at: int, n: int = 1) -> None:
@@ -71,6 +75,7 @@ def test_what_cannot_be_read_is_named_by_whoever_reads_it(
         found = json.loads(manifest.read_text())
         for entry in found["tables"].values():
             del entry["sha256"]
+        found = {name: value for name, value in found.items() if name not in ("state", "checksum")}
         manifest.write_text(json.dumps(found))
         assert "check cannot be verified" in ufo("status", finished, "--check").out
     path = part_of(finished / "run=r", "verdicts")
@@ -82,6 +87,77 @@ def test_what_cannot_be_read_is_named_by_whoever_reads_it(
         assert "Traceback" not in done.err, (command, done)
         assert f"{str(path)!r} is damaged: " in done.err
         assert REMEDY in done.err
+
+
+def read_with_a_flip(path: Path, read: Callable[[], object]) -> list[int]:
+    """Flip a bit of each byte of a file in turn; return the bytes with which `read` reads it.
+
+    schemas/test_state_files.py flips more bits.
+    """
+    whole = path.read_bytes()
+    unnoticed = []
+    for at, byte in enumerate(whole):
+        bit = (0, 3, 7)[at % 3]
+        path.write_bytes(whole[:at] + bytes([byte ^ 1 << bit]) + whole[at + 1 :])
+        try:
+            read()
+        except RunError as error:
+            named = str(path) in error.message
+        else:
+            named = False
+        if not named:
+            unnoticed.append(at)
+    path.write_bytes(whole)
+    return unnoticed
+
+
+def test_no_run_is_read_with_a_flipped_manifest(finished: Path) -> None:
+    manifest = finished / "run=r" / "manifest.json"
+    assert read_with_a_flip(manifest, lambda: choose_runs(finished)) == []
+    assert [run.name for run in choose_runs(finished)] == ["r"]
+
+
+def test_no_attempt_is_resumed_with_a_flipped_note(tmp_path: Path) -> None:
+    fingerprint = {"chunk_size": 4, "options": {"judge": "offline"}}
+    attempt = Attempt.open(str(tmp_path), fingerprint)
+    attempt.write_process(7)
+    folder = Path(attempt.folder)
+
+    def resumed() -> Attempt:
+        return Attempt.open(str(tmp_path), fingerprint)
+
+    assert read_with_a_flip(folder / "attempt.json", resumed) == []
+    assert read_with_a_flip(folder / "process.json", resumed().batches) == []
+    assert resumed().identifier == attempt.identifier
+
+
+def test_no_chunk_is_finished_with_a_flipped_note(tmp_path: Path) -> None:
+    attempt = Attempt.open(str(tmp_path), {"chunk_size": 4})
+    attempt.mark_done(0, Written([], {"read": {"lines": 4}}))
+    note = Path(attempt.chunk_folder(0), "done.json")
+
+    def done() -> None:
+        if attempt.done(0) is None:
+            raise RunError(str(note))
+
+    assert read_with_a_flip(note, done) == []
+
+
+def test_a_damaged_run_costs_its_own_results_alone(
+    finished: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    shutil.copytree(finished / "run=r", finished / "run=s")
+    manifest = finished / "run=s" / "manifest.json"
+    manifest.write_bytes(manifest.read_bytes().replace(b'"verdicts"', b'"werdicts"'))
+    told = f"{str(manifest)!r} is damaged: it is not what was written, by its checksum"
+    for command, *words in (("report",), ("sql", "SELECT DISTINCT run FROM verdicts")):
+        caplog.clear()
+        assert "r" in ok(command, finished, *words).out
+        assert told in caplog.text
+    listed = ends(1, "status", finished)
+    assert "r  finished" in listed.out
+    assert "s  damaged" in listed.out
+    assert told in ends(1, "report", finished, "--run", "s").err
 
 
 # --- `ufo status` on runs that are finished, running, killed, and of before it was there.

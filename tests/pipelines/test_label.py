@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from tests.conftest import blank, rows_of, write_run
 from tests.pipelines.conftest import ends, named_cases, ok, read_csv, ufo, write_csv
-from ufo.pipelines.labels import keep_label
+from ufo.schemas.label_sheets import keep_label
 from ufo.schemas.results import open_results
 from ufo.schemas.tables import Label
 from ufo.schemas.text import with_formula

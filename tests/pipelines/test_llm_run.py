@@ -243,7 +243,7 @@ def test_a_run_without_a_usable_judgement(tmp_path: Path, llm_server: LlmServer)
     said = "judgements were unusable; try --formulation prompt or --facts_per_call 4 (unparsable"
     assert done.code == 1
     assert said in done.err.splitlines()[-1]
-    assert "no judgement was usable, so there is no score" in done.out
+    assert "no score: no judgement was usable" in done.out
     output, page = tmp_path / "out", tmp_path / "page.html"
     assert len(rows(output, "FROM verdicts")) == 9
     assert {row["reason"] for row in rows(output, "FROM evidence")} == {"unparsable"}
@@ -257,7 +257,7 @@ def test_a_run_without_a_usable_judgement(tmp_path: Path, llm_server: LlmServer)
     assert ufo("report", output, "--html", page).out == ""
     report = ufo("report", output).out
     for text in (report, page.read_text(encoding="utf-8")):
-        assert "No judgement was usable, so there is no score." in text
+        assert "No score: no judgement was usable" in text
         assert said in " ".join(text.split())
     assert "0.000" not in done.out + report
     assert ufo("report", output, "--json").json["scores"][0]["factuality_score"] is None

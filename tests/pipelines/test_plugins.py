@@ -170,7 +170,7 @@ def test_objects_and_descriptions_from_python() -> None:
     )
     assert [(row.judge, row.outcome) for row in checked.evidence] == [("mine", REFUTED)]
     with pytest.raises(python.UsageError, match="a judge is a name or"):
-        python.check_sync("Oslo is large.", judge=5)
+        python.check_sync("Oslo is large.", judge=5)  # type: ignore[arg-type]
     record: dict[str, Any] = {"question": "How large?", "ground_truth": "Oslo is large."}
     record["answers"] = {"one": "They say that Oslo is large.", "two": "It is small."}
     recalled = python.recall([record], judge=Contained(), quiet=True)

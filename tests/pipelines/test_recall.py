@@ -75,6 +75,26 @@ def test_five_formulations_are_compared_in_one_run(
     assert costs["tf"]["completion_tokens"] < costs["tf+citation"]["completion_tokens"]
 
 
+TAKEN = [
+    "formulation",
+    "n_calls",
+    "calls_per_answer",
+    "prompt_tokens",
+    "completion_tokens",
+    "cold_usd",
+]
+
+
+def test_a_cached_run_tells_what_a_cold_one_takes(recall: Ufo, tmp_path: Path) -> None:
+    cache = ("--cache", tmp_path / "answers.sqlite", "--json")
+    cold, warm = (recall(tmp_path / name, *cache).json["recall_cost"] for name in ("cold", "warm"))
+    assert [[row[name] for name in TAKEN] for row in warm] == [
+        [row[name] for name in TAKEN] for row in cold
+    ]
+    assert {row["n_requests"] for row in warm} == {0}
+    assert 0 not in {row["n_requests"] for row in cold}
+
+
 def test_as_published_is_one_attempt_by_the_papers_prompts(recall: Ufo, tmp_path: Path) -> None:
     flags = ("--as_published", "--repairs", 0, "--formulations", "prompt,tfn+citation+xml")
     done = recall(tmp_path, "--json", *flags)

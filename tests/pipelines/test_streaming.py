@@ -152,7 +152,7 @@ def test_the_seconds_of_a_window(world: World, seconds: tuple[str, ...], closed_
     "changes",
     [
         *({"since": "r"}, {"baseline": "r"}, {"fail_under": 0.0}, {"fresh": True}),
-        *({"dry_run": True}, {"batch": True}, {"if_finished": "skip"}),
+        *({"min_scored": 0.0}, {"dry_run": True}, {"batch": True}, {"if_finished": "skip"}),
     ],
     ids=lambda changes: next(iter(changes)),
 )

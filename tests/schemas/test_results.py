@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -9,6 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -142,7 +144,7 @@ def test_a_damaged_sheet_says_what_to_do(tmp_path: Path, run: Path) -> None:
 
 def test_a_query_beyond_its_memory_ends_the_run(tmp_path: Path, run: Path) -> None:
     with open_results(tmp_path) as results:
-        results.limit_memory("1MB", threads=1)
+        results.limit_memory("1MB")
         with pytest.raises(RunError, match="Out of Memory"):
             results.query("SELECT list(range) FROM range(10_000_000)")
         with pytest.raises(UsageError, match="must have a number"):
@@ -281,7 +283,7 @@ def test_queries_take_parameters_do_not_disturb_each_other_and_are_limited(
         with ThreadPoolExecutor(8) as pool:
             sums = pool.map(lambda n: results.query(f"SELECT {n} AS n")["n"].to_pylist(), range(8))
             assert list(sums) == [[n] for n in range(8)]
-        results.limit_memory("250MiB", threads=1)
+        results.limit_memory("250MiB")
         limits = "current_setting('memory_limit') AS memory, current_setting('threads') AS n"
         assert results.query(f"SELECT {limits}").to_pylist() == [{"memory": "250.0 MiB", "n": 1}]
         results.query("FROM evidence_full")
@@ -317,3 +319,44 @@ def test_closing_leaves_a_query_under_way_to_end(tmp_path: Path, run: Path) -> N
         assert first.num_rows + sum(batch.num_rows for batch in batches) == 100_000
     with pytest.raises(RunError, match="closed"):
         results.query("SELECT 1")
+
+
+@pytest.mark.parametrize(
+    ("sql", "params", "message"),
+    [
+        pytest.param(5, (), "expected the text of a SELECT, found int", id="no text"),
+        pytest.param("SELECT '\udcff'", (), "is not Unicode text", id="no UTF-8"),
+        pytest.param("SELECT ?", 5, "'int' object is not iterable", id="no list of values"),
+        pytest.param("SELECT ?", (), "Values were not provided", id="a value too few"),
+        pytest.param("SELECT 1", (1,), "count mismatch", id="a value too many"),
+        pytest.param("SELECT $a", [1], "Mixing named and positional", id="no names"),
+        pytest.param("SELECT ?", [object()], "Unable to transform", id="no value of SQL"),
+        pytest.param("SELECT 1 % 0", (), "Division by zero", id="a division"),
+        pytest.param("SELECT source_orders([{'source': 'a'}, {'source': 'b'}, {'source': 'c'}, "
+                     "{'source': 'd'}, {'source': 'e'}, {'source': 'f'}, {'source': 'g'}], [], [])",
+                     (), "the orders of 7 sources are too many", id="a function of ours"),
+    ],
+)  # fmt: skip
+def test_an_error_of_the_query_is_told_in_the_words_of_the_database(
+    one: Results, sql: Any, params: Any, message: str
+) -> None:
+    with pytest.raises(UsageError, match=re.escape(message)):
+        one.query(sql, params)
+
+
+def test_a_mean_has_the_same_digits_each_time(tmp_path: Path) -> None:
+    with duckdb.connect() as connection:  # many row groups, which threads would share
+        connection.execute(
+            f"COPY (SELECT random() AS x FROM range(400000)) TO '{tmp_path}/x.parquet' "
+            "(FORMAT parquet, ROW_GROUP_SIZE 5000)"
+        )
+    write_run(tmp_path, rows_of(ONE))
+    sql = f"SELECT avg(x), sum(x), stddev(x) FROM '{tmp_path}/x.parquet'"
+    with open_results(tmp_path) as results:
+        means = {str(results.query(sql).to_pylist()) for _ in range(5)}
+    assert len(means) == 1
+
+
+def test_what_a_reader_raises_within_a_stream_stays_its_own(one: Results) -> None:
+    with pytest.raises(ValueError, match="mine"), one.stream("SELECT 1"):
+        raise ValueError("mine")

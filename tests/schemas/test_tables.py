@@ -197,8 +197,8 @@ def test_a_manifest_without_one_of_its_entries_is_damaged(run: Path, entry: str)
     manifest = json.loads(path.read_text())
     del manifest[entry]
     path.write_text(json.dumps(manifest))
-    with pytest.raises(RunError, match=f"lacks '{entry}': the run is damaged"):
-        finished_runs(run.parent)
+    with pytest.raises(RunError, match=f"is damaged: it lacks '{entry}'; remove "):
+        choose_runs(run.parent, "one")
 
 
 @pytest.mark.parametrize(
@@ -206,10 +206,17 @@ def test_a_manifest_without_one_of_its_entries_is_damaged(run: Path, entry: str)
     [
         pytest.param("format", "other", "format is 'other', expected 'ufo-run'", id="format"),
         pytest.param("schema_version", 2, "schema version 2, and .* install the ufo", id="newer"),
-        pytest.param("schema_version", "x", "cannot be read", id="no version"),
-        pytest.param("finished_at", "yesterday", "cannot be read", id="no time"),
-        pytest.param("counts", [], "cannot be read", id="no counts"),
-        pytest.param("sources", None, "cannot be read", id="no sources"),
+        pytest.param("schema_version", "x", "is damaged: .*is str, not int", id="no version"),
+        pytest.param("finished_at", "yesterday", "is damaged: .*yesterday", id="no time"),
+        pytest.param("counts", [], "is damaged: .*is list, not dict", id="no counts"),
+        pytest.param("sources", [1], "'sources' are not names", id="a number for a source"),
+        pytest.param("schema_version", True, "is bool", id="true for a version"),
+        pytest.param("finished_at", "0001-01-01T00:00:00+14:00", "is damaged", id="before all"),
+        pytest.param("counts", {"units": 1 << 63}, "is damaged: 'units'", id="a huge count"),
+        pytest.param("counts", {"units": 1e400}, "is damaged: 'units'", id="an infinite count"),
+        pytest.param("fingerprint", {"options": 1}, "is damaged", id="no options"),
+        pytest.param("fingerprint", {"inputs": [1]}, "is damaged", id="no input"),
+        pytest.param("sources", None, "is damaged: .*is NoneType, not list", id="no sources"),
     ],
 )
 def test_a_manifest_with_a_wrong_entry_says_so(
@@ -217,13 +224,68 @@ def test_a_manifest_with_a_wrong_entry_says_so(
 ) -> None:
     changed(run, **{entry: value})
     with pytest.raises(RunError, match=said):
-        finished_runs(run.parent)
+        choose_runs(run.parent)
 
 
 def test_a_manifest_that_is_no_json_says_so(run: Path) -> None:
     (run / "manifest.json").write_text("{")
-    with pytest.raises(RunError, match=f"{run}.*cannot be read"):
-        finished_runs(run.parent)
+    with pytest.raises(RunError, match=f"{run}.*is damaged: .*; remove '{run}', and evaluate it"):
+        choose_runs(run.parent)
+
+
+def test_a_damaged_run_costs_itself_alone(several: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (several / "run=a" / "manifest.json").write_text("[]")
+    assert [one.name for one in finished_runs(several)] == ["b", "c"]
+    assert "run=a/manifest.json' is damaged: it is no JSON object" in caplog.text
+    assert [one.name for one in choose_runs(several)] == ["c"]
+    assert [one.name for one in choose_runs(several, all_runs=True)] == ["b", "c"]
+    assert [one.name for one in choose_runs(several, "b")] == ["b"]
+    with pytest.raises(RunError, match=r"run=a/manifest\.json' is damaged"):
+        choose_runs(several, "a")
+
+
+def listed(folder: Path, table: str, **changes: Any) -> None:
+    tables = json.loads((folder / "manifest.json").read_text())["tables"]
+    changed(folder, tables=tables | {table: tables[table] | changes})
+
+
+@pytest.mark.parametrize("table", OF_EVALUATE)
+def test_each_table_of_the_mode_is_needed(run: Path, table: str) -> None:
+    tables = json.loads((run / "manifest.json").read_text())["tables"]
+    del tables[table]
+    changed(run, tables=tables)
+    with pytest.raises(RunError, match=f"is damaged: it lacks '{table}'"):
+        choose_runs(run.parent)
+
+
+def test_a_run_of_recall_needs_its_own_tables(run: Path) -> None:
+    tables = json.loads((run / "manifest.json").read_text())["tables"]
+    changed(run, mode="recall", tables={name: tables[name] for name in OF_RECALL})
+    assert finished_runs(run.parent)[0].files.keys() == {*OF_RECALL}
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        pytest.param({"rows": "1"}, "'rows' is str", id="no number of rows"),
+        pytest.param({"files": []}, "does not list the files", id="no file"),
+        pytest.param({"files": [1]}, "does not list the files", id="a number"),
+        pytest.param({"files": ["units/p"]}, "does not list the files", id="of another table"),
+        pytest.param({"files": ["verdicts/../units/p"]}, "does not list", id="of another folder"),
+        pytest.param({"sha256": {"verdicts/p": 1}}, "is int, not str", id="no checksum"),
+    ],
+)
+def test_an_entry_of_a_table_is_checked(run: Path, changes: dict[str, Any], said: str) -> None:
+    listed(run, "verdicts", **changes)
+    with pytest.raises(RunError, match=said):
+        choose_runs(run.parent)
+
+
+def test_a_table_of_another_name_is_damage(run: Path) -> None:
+    tables = json.loads((run / "manifest.json").read_text())["tables"]
+    changed(run, schema_version=0, tables=tables | {"werdicts": tables.pop("verdicts")})
+    with pytest.raises(RunError, match="there is no table 'werdicts'"):
+        choose_runs(run.parent)
 
 
 PLAIN = {
@@ -259,7 +321,7 @@ def test_what_an_older_manifest_lacks_is_empty(run: Path) -> None:
     del tables["usage"]
     for entry in tables.values():
         entry.pop("sha256", None)
-    changed(run, tables=tables, fingerprint={"options": {"llm": None}})
+    changed(run, schema_version=0, tables=tables, fingerprint={"options": {"llm": None}})
     (found,) = finished_runs(run.parent)
     assert found.files.keys() == TABLES.keys() - {"usage"}
     assert found.checksums == {}
@@ -274,7 +336,7 @@ def test_a_newer_run_may_not_say_by_what_it_was_written(run: Path) -> None:
     del manifest["ufo_version"]
     (run / "manifest.json").write_text(json.dumps(manifest))
     with pytest.raises(RunError, match=r"install the ufo that wrote it \(a newer one\)"):
-        finished_runs(run.parent)
+        choose_runs(run.parent)
 
 
 @pytest.mark.parametrize(

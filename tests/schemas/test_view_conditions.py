@@ -181,7 +181,7 @@ CASES: list[tuple[str, str, str, list[Any]]] = [
         "n_responses, n_units, n_labelled",
         [(1, 1, 1)],
     ),
-    ("nothing decided", "scores_by_run", "factuality_score, n_undecided", [(None, 1)]),
+    ("nothing decided", "scores_by_run", "factuality_score, n_undecided", [(0.0, 1)]),
     ("no score", "source_benchmark", "DISTINCT coverage, n_labelled", [(1.0, 1)]),
     ("nothing usable", "source_benchmark", "source_order", []),
     (
@@ -419,7 +419,7 @@ BIG = {"prompt_tokens": 7, "completion_tokens": 3, "seconds": 64.0}
 SENT = request("x", "ref", 0.5)
 # Each of them is left out by one condition: it was not sent, or it failed, or is of no source.
 NOT_SENT = [
-    request("x", "ref", 8.0, cached=True, **BIG),
+    request("x", "ref", 8.0, cached=True, saved_usd=4.0, **BIG),
     request("x", "ref", 16.0, coalesced=True, **BIG),
     request("x", "ref", 0.0, cached=True, status="429", **(BIG | {"cost_usd": None})),
     request("x", "ref", 0.0, cached=True, **(BIG | {"cost_usd": None})),
@@ -456,11 +456,11 @@ def test_cost_counts_what_was_sent(spent: Query) -> None:
 
 def test_source_benchmark_counts_the_requests_of_responses_to_its_sources(spent: Query) -> None:
     sql = (
-        "SELECT source_order, n_calls, cost_usd FROM source_benchmark "
+        "SELECT source_order, n_calls, cost_usd, n_requests, paid_usd FROM source_benchmark "
         "WHERE run = 'one' AND mode = 'single' ORDER BY ALL"
     )
-    # What was cached was paid for once, and a request that was shared is another response's.
-    assert spent(sql) == [("ref", 5, 8.5), ("wiki", 1, 0.0)]
+    # A request that was shared is another response's.
+    assert spent(sql) == [("ref", 3, 4.5, 2, 0.5), ("wiki", 0, 0.0, 1, 0.0)]
 
 
 def test_source_benchmark_has_runs_of_mode_all_alone(spent: Query) -> None:

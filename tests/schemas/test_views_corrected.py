@@ -20,7 +20,7 @@ CREATE TABLE fact_units AS SELECT run, response_id, unit_id, NULL::BIGINT AS hum
 CREATE TABLE verdicts AS SELECT run, response_id, unit_id, 'seq' AS mode, verdict AS label,
   if(verdict IS NULL, 'none', 'wiki') AS source FROM units;
 CREATE TABLE responses AS SELECT run, response_id, 'm' || response % 2 AS model, 'd' AS dataset,
-  '' AS question, NULL::DOUBLE AS human_score FROM units WHERE unit = 0;
+  '' AS question, NULL::DOUBLE AS human_score, 0 AS n_references FROM units WHERE unit = 0;
 CREATE TABLE labels AS SELECT run, response_id, unit_id, label, stratum, weight, 'sheet' AS sheet
   FROM units WHERE label IS NOT NULL;
 CREATE TABLE runs AS SELECT DISTINCT run, 'seq' AS mode FROM units;
@@ -154,7 +154,7 @@ def test_all_labels_few_and_labels_of_one_kind() -> None:
     population = Population(3, 1, 20, 3, (0.0, 0.0, 1.0))
     population.sample(30)
     (undecided,) = population.corrected()
-    assert undecided["judge_score"] is None
+    assert undecided["judge_score"] == 0.0
     assert undecided["n_labelled"] == 30
     assert 0 < undecided["low"] < undecided["corrected_score"] < undecided["high"] <= 1
 

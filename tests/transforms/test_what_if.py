@@ -186,11 +186,12 @@ def test_each_source_alone_is_compared_with_itself(levels: Results) -> None:
     assert wiki["before"] == wiki["factuality_score"] == 0.5
 
 
-def test_where_nothing_counts_nothing_is_scored(levels: Results) -> None:
+def test_where_nothing_counts_the_score_is_zero(levels: Results) -> None:
     selection = Selection(only_categories=["news"])
     row = scores_if(levels, VoteRules(("ref", "wiki"), selection=selection))[0]
-    for name in ("factuality_score", "difference", "decided_score"):
-        assert row[name] is None, name
+    assert row["factuality_score"] == 0.0
+    assert row["difference"] == -0.5
+    assert row["decided_score"] is None
     assert row["before"] == 0.5
     assert row["coverage"] == 0.0
     assert row["n_units"] == 4

@@ -15,8 +15,7 @@ import pytest
 
 from ufo.pipelines.build_index import build
 from ufo.pipelines.commands.serve import setup
-from ufo.transforms.job import Job
-from ufo.transforms.sources.fact_source import FactSource, SourceSpec
+from ufo.transforms.sources.fact_source import FactSource
 from ufo.webapp.desk import Setup
 from ufo.webapp.limits import ServiceLimits
 from ufo.webapp.server import served
@@ -121,10 +120,8 @@ def results(
 @pytest.fixture(scope="session")
 def base(results: Path, index: Path) -> Setup:
     """The set-up of a service over these runs, as the command makes it; the judge is offline."""
-    made = setup(str(results), str(index))
-    return replace(
-        made, judge="offline", model=None, limits=ServiceLimits(1 << 20, 1 << 20, 60_000, 60_000)
-    )
+    made = setup(str(results), str(index), flags={"judge": "offline"})
+    return replace(made, limits=ServiceLimits(1 << 20, 1 << 20, 60_000, 60_000))
 
 
 @pytest.fixture(scope="session")
@@ -139,9 +136,7 @@ def with_source(base: Setup) -> Callable[[FactSource], Setup]:
     """A set-up whose every job asks this one source."""
 
     def made(source: FactSource, **changes: Any) -> Setup:
-        def job_of(values: Any, sources: Any) -> Job:
-            return Job((SourceSpec("own", "own", instance=source),), mode=values.get("mode", "seq"))
-
-        return replace(base, job_of=job_of, **changes)
+        source.name = "own"
+        return replace(base, sources=[source], **changes)
 
     return made

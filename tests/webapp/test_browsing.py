@@ -13,7 +13,7 @@ import pytest
 
 from tests.conftest import blank, rows_of, write_run
 from tests.webapp.conftest import opened
-from ufo.pipelines.labels import keep_label
+from ufo.schemas.label_sheets import keep_label
 from ufo.schemas.records import Failure
 from ufo.schemas.tables import Label
 from ufo.transforms.verifiers.by_name import shown
@@ -166,21 +166,13 @@ def test_a_comparison_is_with_a_run_or_of_two_models(
     )
 
 
-def test_addresses_in_html_are_quoted(base: Setup) -> None:
-    seen: list[str] = []
-
-    def overview(results: Any, link: Any) -> str:
-        return str(link("a b", "c/d ü?"))
-
-    def reports(results: Any, address: Any) -> str:
-        seen.append(address("scores"))
-        return ""
-
-    with opened(replace(base, overview=overview, reports=reports)) as client:
-        shown = client.get("/runs/older/overview.html").text
-        client.get("/runs/older/reports.html")
-    assert shown == "#/runs/a%20b/responses/c%2Fd%20%C3%BC%3F"
-    assert seen == ["/reports/scores?run=older&format=csv"]
+def test_addresses_in_html_are_quoted(base: Setup, tmp_path: Path) -> None:
+    write_run(tmp_path, rows_of({"c/d ü?": {"u": {"ref": "r"}}}), "a b")
+    with opened(replace(base, results=tmp_path)) as client:
+        overview = client.get("/runs/a b/overview.html").text
+        reports = client.get("/runs/a b/reports.html").text
+    assert 'href="#/runs/a%20b/responses/c%2Fd%20%C3%BC%3F"' in overview
+    assert "/reports/scores?run=a%20b&amp;format=csv" in reports
 
 
 def test_rows_of_a_response_are_in_the_order_of_the_text_and_the_sources(

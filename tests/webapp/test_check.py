@@ -18,7 +18,6 @@ from tests.conftest import blank
 from tests.llm_server import LlmServer
 from tests.webapp.conftest import events, opened, read_events
 from ufo.schemas.records import FactUnit, Passage, Response
-from ufo.transforms.job import Job
 from ufo.transforms.sources.fact_source import FactSource, SourceSpec
 from ufo.webapp.checking import basis, size_of
 from ufo.webapp.desk import Setup
@@ -253,11 +252,8 @@ def test_an_endpoint_that_does_not_answer_is_named_while_it_is_waited_for(
     prompt = replace(base.limits, pulse_seconds=0.01, silent_seconds=0.05)
     told = {"judge": "llm", "model": "offline-judge", "sources": ["reference"]}
 
-    def job_of(values: Any, sources: Any) -> Job:
-        return base.job_of({**values, "base_url": llm_server.base_url}, sources)
-
     with (
-        opened(replace(base, limits=prompt, job_of=job_of)) as client,
+        opened(replace(base, limits=prompt, flags={"base_url": llm_server.base_url})) as client,
         client.stream("POST", "/check", json={"text": TEXT, **told}) as response,
     ):
         waits = (one for one in read_events(response.iter_lines()) if one.name == "waiting")
@@ -284,12 +280,9 @@ def test_what_keeps_requests_from_an_endpoint_is_said_with_the_remedy(
 ) -> None:
     told = {"judge": "llm", "model": "m", "sources": ["reference"]}
 
-    def job_of(values: Any, sources: Any) -> Job:
-        return base.job_of({**values, "base_url": url}, sources)
-
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    with opened(replace(base, job_of=job_of)) as client:
+    with opened(replace(base, flags={"base_url": url})) as client:
         last = events(client.post("/check", json={"text": TEXT, **told}))[-1]
     assert last.data["status"] == 502
     assert said in last.data["detail"]

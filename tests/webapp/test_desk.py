@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import blank, rows_of, write_run
-from ufo.pipelines.labels import keep_label
+from ufo.schemas.label_sheets import keep_label
 from ufo.schemas.tables import Label
 from ufo.webapp.desk import OpenRuns
 from ufo.webapp.problems import NotFound

@@ -1,18 +1,16 @@
 """What a request may have: the sizes and values of each field, and where each of them goes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from tests.webapp.conftest import opened
-from ufo.schemas.errors import UsageError
-from ufo.transforms.job import Job
+from ufo.pipelines.options.groups import OF_REQUESTS
 from ufo.webapp.answers import SourceAnswer
 from ufo.webapp.browsing import Filters
-from ufo.webapp.desk import Setup
+from ufo.webapp.desk import Desk, Setup
 from ufo.webapp.drafts import TextDraft
 from ufo.webapp.models import (
     CheckRequest,
@@ -23,6 +21,7 @@ from ufo.webapp.models import (
     SearchRequest,
     UploadOptions,
     VerifyRequest,
+    flags_of,
     storable,
 )
 
@@ -90,8 +89,8 @@ def test_a_text_has_so_many_characters(
 
 # The least and the most items of a list, with an item.
 LISTS: list[tuple[type[BaseModel], str, Any, int, int]] = [
-    (CheckRequest, "sources", "s", 1, 20),
-    *((CheckRequest, f"{how}_categories", "c", 0, 50) for how in ("include", "exclude")),
+    (CheckRequest, "sources", "s", 1, 200),
+    *((CheckRequest, f"{how}_categories", "c", 0, 200) for how in ("include", "exclude")),
     *((CheckRequest, f"{how}_domains", "d", 0, 200) for how in ("include", "exclude")),
     *((kind, "references", "r", 0, 100) for kind in (CheckRequest, PassagesRequest, TextDraft)),
     (SearchRequest, "queries", "q", 1, 100),
@@ -131,13 +130,13 @@ def test_a_long_list_has_fifty_thousand_items(kind: type[BaseModel], field: str)
 
 # The least and the most of a number, and the steps that are tried beyond them.
 NUMBERS: list[tuple[type[BaseModel], str, float, float, float]] = [
-    (CheckRequest, "passages", 1, 50, 1),
-    (CheckRequest, "pages", 1, 20, 1),
-    (CheckRequest, "passages_per_page", 0, 20, 1),
-    (CheckRequest, "context_sentences", 0, 10, 1),
-    (CheckRequest, "samples", 1, 20, 1),
-    (CheckRequest, "temperature", 0, 2, 0.001),
-    (SearchRequest, "passages", 1, 50, 1),
+    *(
+        (kind, one.name, one.low, one.high, 1 if one.kind is int else 0.001)
+        for kind in (CheckRequest, PassagesRequest, UploadOptions)
+        for one in OF_REQUESTS
+        if one.low is not None and one.high is not None
+    ),
+    (SearchRequest, "passages", 1, 1000, 1),
     (ScoreRequest, "n_sentences", 0, 2_000, 1),
     (LabelRequest, "label", 0, 1, 1),
     (Filters, "min_score", 0, 1, 0.001),
@@ -191,6 +190,12 @@ def test_an_item_of_a_list_has_limits_too(
 
 
 WORDS: list[tuple[type[BaseModel], str, str]] = [
+    *(
+        (kind, one.name, " ".join(one.choices))
+        for kind in (CheckRequest, PassagesRequest, UploadOptions)
+        for one in OF_REQUESTS
+        if one.choices
+    ),
     *((kind, "mode", "seq mv single all") for kind in (CheckRequest, VerifyRequest, ScoreRequest)),
     *((kind, "tie", "factual not_factual") for kind in (CheckRequest, VerifyRequest, ScoreRequest)),
     *((kind, "units", "claim sentence") for kind in (CheckRequest, ExtractRequest)),
@@ -232,10 +237,10 @@ def test_an_unknown_field_is_an_error(kind: type[BaseModel]) -> None:
 
 
 DEFAULTS: dict[type[BaseModel], dict[str, Any]] = {
-    CheckRequest: {"mode": "seq", "tie": "not_factual", "units": "claim", "references": []},
-    ExtractRequest: {"units": "claim"},
-    SearchRequest: {"passages": 5, "retriever": "bm25"},
-    VerifyRequest: {"mode": "seq", "tie": "not_factual", "passages": [], "claims": []},
+    CheckRequest: {"references": []},
+    ExtractRequest: {},
+    SearchRequest: {},
+    VerifyRequest: {"passages": [], "claims": []},
     ScoreRequest: {
         "mode": "seq",
         "tie": "not_factual",
@@ -245,7 +250,7 @@ DEFAULTS: dict[type[BaseModel], dict[str, Any]] = {
         "without_categories": [],
         "without_domains": [],
     },
-    UploadOptions: {"name": "upload", "mode": "seq", "tie": "not_factual", "units": "claim"},
+    UploadOptions: {"name": "upload"},
     TextDraft: {"question": "", "references": []},
     Filters: {
         "disagreement": False,
@@ -255,7 +260,7 @@ DEFAULTS: dict[type[BaseModel], dict[str, Any]] = {
         "offset": 0,
         "limit": 50,
     },
-    PassagesRequest: {"mode": "seq", "tie": "not_factual", "units": "claim", "claims": []},
+    PassagesRequest: {"claims": []},
 }
 LISTS_ONLY = ("sentences", "failures", "usage", "references")
 
@@ -341,24 +346,31 @@ DOORS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 }
 
 
-class Seen(UsageError):
-    """Ends a request whose job has been asked for."""
+KINDS: dict[str, Any] = {
+    "/check": CheckRequest,
+    "/passages": PassagesRequest,
+    "/extract": ExtractRequest,
+    "/verify": VerifyRequest,
+}
 
 
 @pytest.mark.parametrize("path", DOORS)
-def test_every_option_of_a_request_reaches_its_job(base: Setup, path: str) -> None:
-    seen: list[Any] = []
-
-    def job_of(values: Mapping[str, Any], sources: Sequence[str] | None) -> Job:
-        seen.append((dict(values), sources))
-        raise Seen("the job was asked for")
-
-    recording = replace(base, job_of=job_of, flags_of=lambda flags, sources: flags)
+def test_every_option_of_a_request_is_an_option_of_its_job(
+    base: Setup, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     asked, expected = DOORS[path]
-    several = ["wikipedia", "reference"] if path in ("/check", "/passages") else None
-    with opened(recording) as client:
-        answer = client.post(path, json=asked | ({"sources": several} if several else {}))
-    assert "the job was asked for" in answer.text
-    ((values, sources),) = seen
-    assert values == expected
-    assert sources == (several or ["reference"])
+    desk = Desk(replace(base, flags={"judge": "offline"}))
+    assert flags_of(desk, KINDS[path].model_validate(asked), None) == expected
+
+
+def test_a_list_may_be_given_as_words_with_commas() -> None:
+    asked = CheckRequest.model_validate({"text": "t", "include_domains": "a.org, *.gov"})
+    assert asked.include_domains == ["a.org", "*.gov"]
+    assert CheckRequest.model_validate({"text": "t", "exclude_domains": ","}).exclude_domains == []
+
+
+def test_numbers_and_switches_may_be_given_as_words() -> None:
+    asked = CheckRequest.model_validate({"text": "t", "passages": "7", "citation": "true"})
+    assert asked.passages == 7
+    assert asked.citation is True

@@ -26,7 +26,13 @@ VOTES = {
     "no-claim": {},
 }
 SCORES = {"half": 0.5, "nothing-decided": 0.0, "nothing-usable": None, "no-claim": None}
-
+# A number is shown only where a source knew something.
+WORDS = {
+    "half": "factuality score 0.500, coverage 0.500",
+    "nothing-decided": "no score: no source knew any of 2 claims",
+    "nothing-usable": "no score: no judgement was usable",
+    "no-claim": "no score: there is no claim",
+}
 
 ROWS = rows_of(VOTES, sources=("ref",), models=dict.fromkeys(VOTES, "m"))
 
@@ -56,20 +62,22 @@ def test_a_score_is_the_same_on_the_page_of_a_report(folder: Path) -> None:
     with open_results(folder) as results:
         page = render_html(results)
     shown = {
-        name: re.findall(r"no score|score \d\.\d+", article)
+        name: re.findall(r"no score: [^·<]*[^·<\s]|score \d\.\d+", article)
         for article in re.findall(r"<article.*?</article>", page, re.DOTALL)
         for name in re.findall(r"<h3[^>]*>What of (.*?)\?</h3>", article)
     }
     assert shown == {  # a response without a claim is not among the most doubtful
         "half": ["score 0.500"],
-        "nothing-decided": ["score 0.000"],
-        "nothing-usable": ["no score"],
+        "nothing-decided": ["no score: no source knew any of 2 claims"],
+        "nothing-usable": ["no score: no judgement was usable"],
     }
 
 
 def test_a_score_is_the_same_in_the_list_of_the_service(service: httpx.Client) -> None:
     listed = service.get("/runs/r1/responses").json()["rows"]
     assert {row["response_id"]: row["factuality_score"] for row in listed} == SCORES
+    told = {row["response_id"]: row["words"].removeprefix("⚠ ") for row in listed}
+    assert told == WORDS | {"half": "0.500"}
 
 
 @pytest.mark.parametrize("name", SCORES)
@@ -78,6 +86,7 @@ def test_a_score_is_the_same_where_the_service_shows_a_response(
 ) -> None:
     (one,) = service.get(f"/runs/r1/responses/{name}").json()["scores"]["scores"]
     assert one["factuality_score"] == SCORES[name]
+    assert one["words"] == WORDS[name]
 
 
 @pytest.mark.parametrize("name", SCORES)
@@ -91,7 +100,8 @@ def test_a_score_is_the_same_in_python(name: str) -> None:
     score = SCORES[name]
     assert check.score == score
     assert (check.coverage is None) is (score is None)
-    assert ("factuality" in repr(check)) is (score is not None)
+    assert WORDS[name] in repr(check)
+    assert check.score_in_words == WORDS[name]
 
 
 # --- `/score` ---

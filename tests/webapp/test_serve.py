@@ -14,7 +14,11 @@ from tests.llm_server import LlmServer
 from tests.webapp.conftest import command, opened
 from ufo.pipelines.cli import main
 from ufo.pipelines.commands.serve import example_index, setup
+from ufo.pipelines.options.jobs import offered
 from ufo.pipelines.version import VERSION
+from ufo.schemas.errors import UsageError
+from ufo.webapp import about, models
+from ufo.webapp.desk import Desk, Setup
 
 
 def test_the_command_serves_until_interrupted(index: Path, tmp_path: Path) -> None:
@@ -107,7 +111,11 @@ def test_the_set_up_has_what_is_given(index: Path) -> None:
 
 
 AT = {"base_url": "http://127.0.0.1:9/v1"}
-USUAL = {"judge": "offline", "verifier": "overlap", "model": None, "web_retrievers": ("bm25",)}
+
+
+def values_of(made: Setup) -> dict[str, Any]:
+    """What the service uses where a request does not say otherwise."""
+    return {one.name: one.value for one in about.options(Desk(made)).settings}
 
 
 @pytest.mark.parametrize(
@@ -122,17 +130,20 @@ USUAL = {"judge": "offline", "verifier": "overlap", "model": None, "web_retrieve
             id="an endpoint that the judge does not ask",
         ),
         pytest.param(
-            {"embedder": "openai:m"}, {"web_retrievers": ("bm25", "dense")}, id="an embedder"
+            {**AT, "model": "minicheck-7b"},
+            {"judge": "llm", "model": "minicheck-7b", "formulation": "minicheck"},
+            id="a model that is asked in its own form",
         ),
     ],
 )
-def test_the_set_up_follows_from_the_flags(
+def test_the_settings_follow_from_the_flags(
     index: Path, monkeypatch: pytest.MonkeyPatch, flags: dict[str, Any], other: dict[str, Any]
 ) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
-    made = setup("runs", str(index), flags=flags)
-    assert {name: getattr(made, name) for name in USUAL} == {**USUAL, **other}
+    found = values_of(setup("runs", str(index), flags=flags))
+    usual = {"judge": "offline", "verifier": "overlap", "model": None, "formulation": "function"}
+    assert {name: found[name] for name in usual} == {**usual, **other}
 
 
 @pytest.mark.parametrize(
@@ -191,8 +202,11 @@ def test_a_request_has_the_flags_of_the_service_that_fit_it(
     found: dict[str, Any],
 ) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    made = setup("runs", str(index), flags=usual)
-    assert made.flags_of(asked, sources) == found
+    made = Desk(setup("runs", str(index), flags=usual))
+    assert (
+        models.flags_of(made, models.CheckRequest(text="t", references=[], **asked), sources)
+        == found
+    )
 
 
 def test_paths_stay_those_of_the_folder_that_the_service_was_started_in(
@@ -204,27 +218,38 @@ def test_paths_stay_those_of_the_folder_that_the_service_was_started_in(
     monkeypatch.chdir(tmp_path)
     paths = {"prompts": "asks", "prices": "prices.yaml"}
     made = setup("runs", str(index), flags={**AT, "judge": "llm", "web_snapshot": "pages", **paths})
-    found = made.flags_of({}, None)
+    found = models.flags_of(Desk(made), models.CheckRequest(text="t", references=[]), None)
     assert found["prompts"] == f"{tmp_path}/asks"
     assert found["prices"] == f"{tmp_path}/prices.yaml"
     assert found["web_snapshot"] == f"{tmp_path}/pages"
 
 
-def test_a_job_searches_the_index_of_the_service_unless_another_is_named(index: Path) -> None:
-    made = setup("runs", str(index))
-    found, other = (
-        made.job_of(values, ["wikipedia"]).flags["index"]
-        for values in ({}, {"index": f"{index}/../{index.name}"})
-    )
-    assert found == str(index)
-    assert other != found
+def test_a_job_searches_the_index_of_the_service(index: Path) -> None:
+    desk = Desk(setup("runs", str(index)))
+    job = models.job_of(desk, models.CheckRequest(text="t", references=[]), ["wikipedia"])
+    assert job.flags["index"] == str(index)
 
 
 def test_what_sources_are_is_said_with_the_flags_of_the_service(index: Path) -> None:
-    made = setup("runs", str(index), flags={"passages": 7})
-    found = {one.source: one for one in made.statuses()}
+    made = Desk(setup("runs", str(index), flags={"passages": 7}))
+    found = {one.source: one for one in offered(made.settings)}
     assert found["wikipedia"].status == "used"
     assert json.loads(found["reference"].options)["passages"] == 7
+
+
+@pytest.mark.parametrize(
+    ("sources", "said"),
+    [
+        (["nonsense"], "unknown fact source of a service 'nonsense'; allowed: llm"),
+        (["web"], "the fact source 'web' cannot serve: it needs a search engine: set SERPER"),
+    ],
+)
+def test_a_source_that_cannot_serve_is_refused_at_the_start(
+    index: Path, monkeypatch: pytest.MonkeyPatch, sources: list[str], said: str
+) -> None:
+    monkeypatch.delenv("SERPER_API_KEY", raising=False)
+    with pytest.raises(UsageError, match=said):
+        setup("runs", str(index), sources=sources)
 
 
 def test_the_examples_are_indexed_at_the_first_start_alone(
@@ -246,8 +271,8 @@ def test_flags_of_evaluate_hold_where_a_request_does_not_say_otherwise(
     with LlmServer(keys=None) as server:
         flags = {"model": "offline-judge", "base_url": server.base_url, "cache": "off"}
         made = setup(str(tmp_path), str(index), flags=flags | {"citation": True})
-        assert made.judge == "llm"
-        assert made.model == "offline-judge"
+        assert values_of(made)["judge"] == "llm"
+        assert values_of(made)["model"] == "offline-judge"
         with opened(made) as client:
 
             def steps(**more: str) -> dict[str, str]:

@@ -7,7 +7,6 @@ a file that exists is whole, and is the same on every runner.
 """
 
 import dataclasses
-import json
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -28,6 +27,7 @@ from apache_beam.typehints.schemas import schema_from_element_type
 
 from ufo.schemas import records, storage
 from ufo.schemas.records import Failure, InputRecord, Part
+from ufo.schemas.state_files import read_state, state_bytes
 from ufo.schemas.tables import KEYS, values_of, values_to_arrow, write_part
 from ufo.transforms.job import COUNTED, Job, Split, lines
 from ufo.transforms.llm.usage_log import UsageLog
@@ -249,7 +249,7 @@ class _WritePart(beam.DoFn):  # type: ignore[misc]
         path = storage.join(self._folder, f"{table}-{part:05d}.parquet")
         written = write_part(table, path, whole(table, data))
         with storage.writing(path + NOTE) as note:
-            note.write(json.dumps(dataclasses.asdict(written)).encode())
+            note.write(state_bytes(dataclasses.asdict(written)))
         yield written
 
 
@@ -266,7 +266,7 @@ def whole(table: str, data: pa.Table) -> pa.Table:
 def written_parts(folder: str) -> list[Part]:
     """Return the parts that a pipeline wrote below a folder, ordered by path."""
     notes = (path for path in storage.files_below(folder) if path.endswith(NOTE))
-    return [Part(**json.loads(storage.read(path))) for path in notes]
+    return [Part(**read_state(path, "evaluate its run again")) for path in notes]
 
 
 @beam.ptransform_fn  # type: ignore[untyped-decorator]

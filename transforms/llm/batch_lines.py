@@ -58,7 +58,8 @@ class BatchLine:
             raise NotYetAnswered("the request waits for a batch")
         # An equal request of another response is charged to that one.
         own = (paid.response_id, paid.step, paid.source) == (row.response_id, row.step, row.source)
-        rows.append(paid if own else replace(row, request_id=self._reply.request_id, cached=True))
+        shared = replace(row, request_id=self._reply.request_id, cached=True)
+        rows.append(paid if own else replace(shared, saved_usd=paid.cost_usd))
         return (await exchange()).value
 
     async def send(self, body: Mapping[str, Any]) -> Received[Any]:

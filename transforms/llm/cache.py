@@ -21,11 +21,10 @@ from typing import Any, Final, TypeVar
 from ufo.schemas.records import Usage
 from ufo.transforms.llm.batch_store import BatchStore
 from ufo.transforms.llm.client_settings import ClientSettings
-from ufo.transforms.llm.errors import Tokens
 from ufo.transforms.llm.forms import PROBE
 from ufo.transforms.llm.request import Choice, Client, Completion, LlmError, Report, Request
 from ufo.transforms.llm.store import Store, StoreError, packed, report, unpacked
-from ufo.transforms.llm.usage import OK, reused, shares, usage_row
+from ufo.transforms.llm.usage import OK, Paid, divided, reused, usage_row
 
 _OF_FUNCTIONS: Final = ("name", "description", "parameters", "example")
 _DIGITS: Final = 40
@@ -34,8 +33,8 @@ _VERSION: Final = 1  # of the format of keys and values
 K = TypeVar("K")
 V = TypeVar("V")
 
-Answer = tuple[Choice, str, Tokens]
-"""A choice, the id of its request, and its share of that request's tokens."""
+Answer = tuple[Choice, str, list[Paid]]
+"""A choice, the id of its request, and the requests by which it was paid."""
 
 
 class Memory:
@@ -216,7 +215,8 @@ class CachingClient:
             return []
         model = self._settings.endpoint(request.role, request.model).model
         row = usage_row(request.step, request.source, model, request.response_id)
-        return reused(row, (one[1:] for one in answers), cached)
+        paid = (one for *_, requests in answers for one in requests)
+        return reused(row, paid, cached, self._settings.prices)
 
     def room(self, request: Request) -> int | None:
         """Return the inner client's estimate."""
@@ -259,21 +259,36 @@ def usable(request: Request, choice: Choice) -> bool:
 def _answers(completion: Completion) -> list[Answer]:
     # The usage may have rows of the client's probes of the endpoint.
     paid = [row for row in completion.usage if row.status == OK and row.step != PROBE]
-    tokens = shares(paid, len(completion.choices))
-    pairs = zip(completion.choices, tokens, strict=True)
+    shares = divided(paid, len(completion.choices))
+    pairs = zip(completion.choices, shares, strict=True)
     return [(choice, completion.request_id, its) for choice, its in pairs]
 
 
-def _to_json(choice: Choice, request_id: str, tokens: Tokens) -> Any:
+def _to_json(choice: Choice, request_id: str, paid: list[Paid]) -> Any:
     fields = {name: getattr(choice, name) for name in Choice.__slots__}
-    return {"choice": fields, "request": request_id, "tokens": tokens}
+    return {"choice": fields, "request": request_id, "paid": paid}
+
+
+def paid_in(value: Mapping[str, Any], request_id: str) -> list[Paid]:
+    """Return the requests by which a cached value was paid.
+
+    Raises:
+        TypeError, ValueError, KeyError: the value has another shape.
+    """
+    # Earlier versions kept the tokens of one request.
+    paid = value["paid"] if "paid" in value else [(request_id, *value["tokens"])]
+    return [(str(name), _number(prompt), _number(reply)) for name, prompt, reply in paid]
+
+
+def _number(value: Any) -> int | None:
+    return None if value is None else int(value)
 
 
 def _from_json(value: Any) -> Answer | None:
     """Return a cached answer; None for a value of another shape, or an answer that is not whole."""
     try:
         choice = Choice(**value["choice"])
-        prompt, reply = (None if one is None else int(one) for one in value["tokens"])
-        return (choice, str(value["request"]), (prompt, reply)) if choice.whole else None
+        request_id = str(value["request"])
+        return (choice, request_id, paid_in(value, request_id)) if choice.whole else None
     except (TypeError, KeyError, ValueError, AttributeError):
         return None

@@ -272,16 +272,21 @@ class Shared:
         self.stop = stop
         self.batches = BatchStore(batch.path, batch.run) if batch else None
         self.limiters: dict[Hashable, Limiter] = {}
-        self._budgets: dict[str, Budget] = {}
+        self._budgets: list[tuple[object, Budget]] = []
 
     def budget(self, settings: ClientSettings) -> Budget:
         """Return the budget of clients with these prices, cap and usage log."""
-        given = settings.prices, settings.max_cost, settings.usage_log
-        return self._budgets.setdefault(repr(given), Budget(*given))
+        terms = settings.prices, settings.max_cost, settings.usage_log
+        for others, budget in self._budgets:
+            if others == terms:
+                return budget
+        budget = Budget(*terms)
+        self._budgets.append((terms, budget))
+        return budget
 
     async def aclose(self) -> None:
         """Close the usage logs; a later request opens them again."""
-        for budget in self._budgets.values():
+        for _, budget in self._budgets:
             budget.close()
         if self.batches:
             self.batches.close()

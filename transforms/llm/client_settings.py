@@ -86,6 +86,10 @@ class ClientSettings(CallSettings):
     max_cost: float | None = None
     batch: BatchSettings | None = None
 
+    def __hash__(self) -> int:
+        # The fields that differ in practice; all of them are compared.
+        return hash((self.run, self.usage_log, self.cache, *self.endpoints.values()))
+
     def endpoint(self, role: str, model: str = "") -> Endpoint:
         """Return the endpoint of a role, with `model` in place of its own where given."""
         endpoint = self.endpoints.get(role) or self.endpoints[VERIFIER]

@@ -51,8 +51,7 @@ def shared_client(settings: ClientSettings) -> Client:
     Settings with the same usage log belong to the same run.
     """
     run, shared = settings.usage_log, shared_of(settings)
-    # The settings are not hashable; their repr identifies them and contains no secret.
-    client = once(run, repr(settings), lambda: OpenAiClient(settings, shared=shared))
+    client = once(run, settings, lambda: OpenAiClient(settings, shared=shared))
     return CachingClient(client, settings, shared_memory(settings), shared.batches)
 
 
@@ -66,7 +65,7 @@ def shared_of(settings: ClientSettings) -> Shared:
 
 def silences(settings: ClientSettings) -> dict[str, float]:
     """Return for how many seconds each endpoint of these settings has been silent."""
-    client = _opened.get((settings.usage_log, repr(settings)))
+    client = _opened.get((settings.usage_log, settings))
     return client.silences() if client is not None else {}
 
 

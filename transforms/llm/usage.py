@@ -2,16 +2,20 @@
 
 import os
 import socket
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 from ufo.schemas.records import Usage
+from ufo.transforms.llm.budget import Price, priced
 from ufo.transforms.llm.errors import Tokens
 
 OK: Final = "ok"
 """The status of a request that was answered."""
 
+
+Paid = tuple[str, int | None, int | None]
+"""A request, by its id, and a share of its tokens: of the prompt and of the completion."""
 
 _HOST: Final = socket.gethostname()
 
@@ -47,22 +51,33 @@ def usage_row(
     )
 
 
-def reused(row: Usage, results: Iterable[tuple[str, Tokens]], cached: bool) -> list[Usage]:
+def reused(
+    row: Usage, results: Iterable[Paid], cached: bool, prices: Mapping[str, Price]
+) -> list[Usage]:
     """Return a row for each request whose results, with their shares of its tokens, are used again.
 
-    Rows of `cached` results have the tokens saved. Rows of results that another response requested
-    at the same time have none.
+    Each has what it saved. Rows of `cached` results also have the tokens saved. Rows of results
+    that another response requested at the same time have none.
     """
     used: dict[str, list[Tokens]] = {}
-    for request_id, tokens in results:
-        used.setdefault(request_id, []).append(tokens)
+    for request_id, prompt, completion in results:
+        used.setdefault(request_id, []).append((prompt, completion))
     rows = []
     for request_id, saved in used.items():
-        own = replace(row, request_id=request_id, cached=cached, coalesced=not cached)
-        if cached:
-            prompt, completion = (total(each) for each in zip(*saved, strict=True))
-            own = replace(own, prompt_tokens=prompt, completion_tokens=completion)
-        rows.append(own)
+        prompt, completion = (total(each) for each in zip(*saved, strict=True))
+        whole = replace(row, prompt_tokens=prompt, completion_tokens=completion)
+        whole = priced(replace(whole, cost_usd=None), prices)
+        own = whole if cached else row
+        rows.append(
+            replace(
+                own,
+                request_id=request_id,
+                cached=cached,
+                coalesced=not cached,
+                cost_usd=0.0,
+                saved_usd=whole.cost_usd,
+            )
+        )
     return rows
 
 
@@ -72,15 +87,30 @@ def total(values: Iterable[int | None]) -> int | None:
     return sum(known) if known else None
 
 
-def shares(rows: Sequence[Usage], count: int) -> list[Tokens]:
-    """Divide the tokens of these requests into `count` shares of whole tokens."""
-    prompt = _parts(total(row.prompt_tokens for row in rows), count)
-    completion = _parts(total(row.completion_tokens for row in rows), count)
-    return list(zip(prompt, completion, strict=True))
+def divided(rows: Sequence[Usage], count: int) -> list[list[Paid]]:
+    """Divide requests and their tokens among `count` results.
+
+    Each request belongs to a result, or to several if there are more results than requests.
+    """
+    found: list[list[Paid]] = [[] for _ in range(count)]
+    for number, row in enumerate(rows):
+        if number < count:
+            share(row, found[number :: len(rows)])
+        elif count:
+            share(row, [found[number % count]])
+    return found
+
+
+def share(row: Usage, owners: Sequence[list[Paid]]) -> None:
+    """Append a request to the lists of the results that it brought, each with whole tokens."""
+    prompt = _parts(row.prompt_tokens, len(owners))
+    completion = _parts(row.completion_tokens, len(owners))
+    for own, asked, replied in zip(owners, prompt, completion, strict=True):
+        own.append((row.request_id, asked, replied))
 
 
 def _parts(tokens: int | None, count: int) -> list[int | None]:
-    if tokens is None or not count:
+    if tokens is None:
         return [None] * count
     each, rest = divmod(tokens, count)
     return [each + (at < rest) for at in range(count)]

@@ -32,6 +32,8 @@ from ufo.transforms.llm.request import (
 from ufo.transforms.llm.shared import shared_client
 from ufo.transforms.prompts import load_prompts
 from ufo.transforms.prompts.data import element
+from ufo.transforms.sources import defaults
+from ufo.transforms.sources.defaults import BUNDLED, PER_QUERY
 from ufo.transforms.sources.fact_source import (
     FactSource,
     Found,
@@ -40,8 +42,6 @@ from ufo.transforms.sources.fact_source import (
     reported_once,
 )
 
-PER_QUERY = "per_query"
-BUNDLED = "bundled"
 SAMPLINGS = (PER_QUERY, BUNDLED)
 RECALL = "recall_answers"
 _STEP = "knowledge"
@@ -62,8 +62,8 @@ class LlmSource(FactSource):
 
     def __init__(
         self,
-        samples: int = 5,
-        temperature: float = 1.0,
+        samples: int = defaults.SAMPLES,
+        temperature: float = defaults.TEMPERATURE,
         sampling: str = PER_QUERY,
         model: str | None = None,
         base_url: str | None = None,

@@ -7,6 +7,7 @@ from dataclasses import replace
 from ufo.indexes.tokens import query_terms, terms_of, word_count
 from ufo.schemas.records import NO_REFERENCES, NOANS, OpenUnits, Passage
 from ufo.transforms.sentences import segment
+from ufo.transforms.sources.defaults import PASSAGES
 from ufo.transforms.sources.fact_source import FactSource, Found, Retrieved
 
 WHOLE_WORDS = 120
@@ -20,7 +21,7 @@ class ReferenceSource(FactSource):
     are more than `passages` windows, the best by BM25 on claim and query are used.
     """
 
-    def __init__(self, passages: int = 5) -> None:
+    def __init__(self, passages: int = PASSAGES) -> None:
         self.passages = passages
 
     async def look_up(self, open_units: OpenUnits) -> list[Found]:

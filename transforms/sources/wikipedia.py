@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from ufo.schemas.records import OpenUnits
+from ufo.transforms.sources import defaults
 from ufo.transforms.sources.fact_source import FactSource, Found, Retrieved
 
 if TYPE_CHECKING:
@@ -20,8 +21,8 @@ class WikipediaSource(FactSource):
     def __init__(
         self,
         index: str = "",
-        passages: int = 5,
-        retriever: str = "bm25",
+        passages: int = defaults.PASSAGES,
+        retriever: str = defaults.RETRIEVER,
         embedder: str | None = None,
     ) -> None:
         self.index = index

@@ -4,6 +4,7 @@ import * as api from "./api.js";
 import { isSelective, shownOpen } from "./derived.js";
 import { afterEvent } from "./events.js";
 import { labelActions } from "./labelling.js";
+import { NOTHING, judgeOf, sentOf, sourcesOf } from "./settings.js";
 import { HOME, IDLE, NOTHING_OPEN, NO_FILTERS, NO_RESULT, NO_SELECTION } from "./state.js";
 import { nameOf, recall, remember } from "./storage.js";
 import { save } from "./text.js";
@@ -44,7 +45,7 @@ export function createActions(store) {
 
   /**
    * @param {string} name
-   * @param {string | number | string[] | null} value  null takes the server's default
+   * @param {string | null} value  null takes the service's own
    */
   function setting(name, value) {
     const { [name]: _, ...settings } = get().draft.settings;
@@ -83,7 +84,9 @@ export function createActions(store) {
     const watched = () => setTimeout(tell, QUIET * 1000, [{ endpoint: "the service", seconds: QUIET }]);
     let watch = watched();
     try {
-      for await (const { name, data } of api.check(draft, signal)) {
+      const { options } = get();
+      const settings = options ? sentOf(options, draft.settings) : draft.settings;
+      for await (const { name, data } of api.check(draft, settings, signal)) {
         if (signal.aborted) return;
         clearTimeout(watch);
         watch = watched();
@@ -137,11 +140,11 @@ export function createActions(store) {
       set({ checked, labels, job: { ...IDLE, status: "done", seconds } });
       return;
     }
-    const judge = options?.judges.find((one) => one.judge === (draft.settings.judge ?? options.judge));
-    const usable = options?.sources.filter((one) => one.status === "used") ?? [];
-    const sources = draft.settings.sources ?? usable.map((one) => one.source);
+    if (!options) return;
+    const judge = judgeOf(options, draft.settings);
+    const sources = sourcesOf(options, draft.settings);
     // A link must not spend money. Models and searches cost, and a user's own source may.
-    const free = judge?.remote === false && [sources].flat().every((name) => FREE.includes(String(name)));
+    const free = judge?.remote === false && sources.every((name) => FREE.includes(name));
     if (draft.text.trim() && free) void follow(draft);
     else set({ editing: true, announcement: "Press Check to judge this text" });
   }
@@ -203,7 +206,7 @@ export function createActions(store) {
     },
     /** @param {string[]} sources @param {string} announcement */
     order(sources, announcement) {
-      setting("sources", sources);
+      setting("sources", sources.join(",") || NOTHING);
       say(announcement);
     },
     /** @param {S.Example} example */

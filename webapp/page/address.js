@@ -12,11 +12,9 @@ import { queryOf } from "./text.js";
 
 /** @typedef {Pick<S.State, "place" | "draft" | "editing" | "selection" | "open" | "look" | "filters">} Addressed */
 
-/** The settings of `POST /check` that a link may have. */
-const LISTS = ["sources", "include_categories", "exclude_categories"];
-const NUMBERS = ["passages", "pages", "passages_per_page", "context_sentences", "samples", "temperature"];
-const JUDGING = ["judge", "verifier", "model", "formulation", "mode", "tie", "units"];
-const FINDING = ["retriever", "web_retriever", "knowledge_model"];
+/** The names in a link to a check that are not settings. */
+const TEXT = ["text", "question", "reference", "draft", "show"];
+const RESULT = ["sentence", "claim", "all", "without", "without_category", "support", "only"];
 
 /**
  * @param {Addressed} state
@@ -28,7 +26,7 @@ export function toHash({ place, draft, editing, selection, open, look, filters }
   const result = place.view === "response" || (check && !editing);
   const query = queryOf({
     ...(text && { text: draft.text, question: draft.question, reference: draft.references }),
-    ...(check && { ...settingsOf(draft), draft: draft.id, show: !editing && 1 }),
+    ...(check && { ...draft.settings, draft: draft.id, show: !editing && 1 }),
     ...(place.view === "runs" && { ...filters, page: filters.page > 1 && filters.page }),
     ...(place.view === "compare" && { baseline: place.baseline, model: place.models }),
     ...(result && {
@@ -109,22 +107,12 @@ function decoded(part) {
   }
 }
 
-/** Lists are joined by commas; a comma alone is an empty list. @param {S.Draft} draft */
-const settingsOf = ({ settings }) =>
-  Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, String(value) || ","]));
-
 /**
  * @param {URLSearchParams} query
  * @returns {S.Draft}
  */
 function draftOf(query) {
-  /** @type {S.Settings} */
-  const settings = {};
-  for (const [name, value] of query) {
-    if (LISTS.includes(name)) settings[name] = value.split(",").filter(Boolean);
-    else if (JUDGING.includes(name) || FINDING.includes(name)) settings[name] = value;
-    else if (NUMBERS.includes(name) && /^\d{1,6}(\.\d{1,6})?$/.test(value)) settings[name] = Number(value);
-  }
+  const settings = Object.fromEntries([...query].filter(([name]) => ![...TEXT, ...RESULT].includes(name)));
   const id = query.get("draft");
   const given = {
     text: query.get("text") ?? "",

@@ -143,10 +143,11 @@ export const draft = (id) => get(`/drafts/${part(id)}`);
 /**
  * Check a text, and yield each event as it comes. A stream without its last event is an error.
  *
- * @param {S.Draft} draft
+ * @param {Pick<S.Draft, "text" | "question" | "references">} draft
+ * @param {Record<string, S.Value>} settings
  * @param {AbortSignal} signal  aborting it stops the service's check, too
  */
-export async function* check({ text, question, references, settings }, signal) {
+export async function* check({ text, question, references }, settings, signal) {
   const given = references.filter((one) => one.trim());
   const body = { text, question: question || null, references: given, ...settings };
   for await (const event of events(post("/check", body, { signal }))) {
@@ -265,7 +266,7 @@ export const uploads = () => get("/upload");
 
 const FILE = { method: "POST", headers: { "Content-Type": "application/octet-stream" } };
 
-/** @param {File} file @param {string} map @param {S.Settings} settings @returns {Promise<S.UploadStatus>} */
+/** @param {File} file @param {string} map @param {Record<string, S.Value>} settings @returns {Promise<S.UploadStatus>} */
 export const upload = (file, map, settings) =>
   json(send(`/upload?${queryOf({ name: file.name, map, ...settings })}`, { ...FILE, body: file }));
 

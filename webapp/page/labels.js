@@ -1,4 +1,4 @@
-/** The names and symbols of states, outcomes and modes; nothing is shown by colour alone. */
+/** The names and symbols of states and outcomes; nothing is shown by colour alone. */
 
 /** @import * as T from "./types.js" */
 
@@ -30,16 +30,6 @@ export const BANDS = {
   red: label("○", "less than 30 %", "bad", "of its evidence supports it"),
   grey: label("·", "no evidence", "none", "nothing was found to judge it by"),
 };
-
-/**
- * Return the warning beside a score where more than a tenth of the judgements are unusable.
- *
- * @param {T.Score | undefined} score
- */
-export function besideScore(score) {
-  if (!score || score.n_unusable * 10 <= score.n_judgements) return null;
-  return `⚠ ${score.n_unusable} of ${score.n_judgements} judgements unusable`;
-}
 
 export const WAITING = label("…", "not judged", "plain", "a claim of it is not judged yet");
 
@@ -76,14 +66,6 @@ export const REASONS = {
   unparsable: "the answer could not be read",
   transport: "the model could not be reached",
   unsupported_language: "the offline judge does not know this language",
-};
-
-/** @type {Record<string, string>} */
-export const MODES = {
-  seq: "Multi-Seq: first to answer",
-  mv: "Multi-MV: all vote",
-  single: "Single: one source",
-  all: "All three ways",
 };
 
 /**

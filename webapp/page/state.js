@@ -12,7 +12,7 @@
  * @property {string | null} baseline  the run that a comparison is with
  * @property {string[]} models  the two models that are compared
  *
- * @typedef {Record<string, string | number | string[]>} Settings  By the names of `POST /check`.
+ * @typedef {Record<string, string>} Settings  As text, by the names of `POST /check`.
  *
  * @typedef {object} Draft  A text to check, with its settings.
  * @property {string} text
@@ -69,18 +69,33 @@
  * @property {boolean} remote
  * @property {string[]} options  the settings that it uses
  *
- * @typedef {object} Options  What the service offers, and its defaults.
+ * @typedef {boolean | number | string | string[] | null} Value
+ *
+ * @typedef {object} Choice
+ * @property {string} value
+ * @property {string} label
+ * @property {string | null} reason  why it cannot be used here
+ *
+ * @typedef {object} Setting  A field of `POST /check`, as `ufo evaluate` declares its option.
+ * @property {string} name
+ * @property {string} label
+ * @property {string} help
+ * @property {string} group
+ * @property {"choice" | "number" | "switch" | "list" | "text"} kind
+ * @property {Value} value  the service's own
+ * @property {Choice[]} choices
+ * @property {number | null} low
+ * @property {number | null} high
+ * @property {boolean} whole
+ * @property {boolean} always  whether every check uses it, not certain sources or judges alone
+ * @property {Record<string, string>} needs  other settings, with the values that it is used with
+ *
+ * @typedef {object} Options  What the service offers, and its settings.
  * @property {string} version
+ * @property {Setting[]} settings
  * @property {JudgeInfo[]} judges
- * @property {string} judge
- * @property {{verifier: string, help: string, reason: string | null}[]} verifiers  of the offline judge
- * @property {string} verifier
- * @property {string | null} model
  * @property {SourceInfo[]} sources
- * @property {string | null} index_size
- * @property {string[]} web_retrievers
- * @property {string[]} categories  kinds of hosts
- * @property {string[]} retrievers  what the index was built for
+ * @property {string} index_size
  * @property {number} max_text
  * @property {number} upload_bytes
  *
@@ -123,6 +138,7 @@
  * @property {number} n_supported
  * @property {number} n_refuted
  * @property {number | null} factuality_score
+ * @property {string} words  the score with its coverage if that is low, or why none is shown
  * @property {number | null} coverage
  * @property {number | null} credibility
  * @property {T.Band} band

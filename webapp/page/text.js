@@ -92,7 +92,10 @@ export function excerpt(text, around, room) {
 export const percent = (value) => (typeof value === "number" ? `${Math.round(value * 100)} %` : "–");
 
 /** @param {number | null | undefined} value  a score from 0 to 1 */
-export const decimal = (value) => value?.toFixed(2) ?? "–";
+export const decimal = (value) => value?.toFixed(3) ?? "–";
+
+/** @param {string} words */
+export const capital = (words) => words.charAt(0).toUpperCase() + words.slice(1);
 
 /** @param {number | null} dollars */
 export function money(dollars) {

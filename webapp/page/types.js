@@ -91,6 +91,8 @@
  * @property {number | null} coverage
  * @property {number} n_judgements  the judgements that were asked for
  * @property {number} n_unusable  of these, failed or in an unsupported language
+ * @property {string} words  the score with its coverage, or why none is shown
+ * @property {string} beside  what to show beside it, or empty
  *
  * @typedef {object} Contribution
  * @property {Mode} mode

@@ -1,6 +1,7 @@
 /** The actions on files: choose, map columns, evaluate, follow, stop. */
 
 import * as api from "./api.js";
+import { sentOf } from "./settings.js";
 import { HOME, NO_UPLOAD } from "./state.js";
 import { refusal } from "./view/upload.js";
 
@@ -56,7 +57,8 @@ export function uploadActions({ get, set }) {
         // The value of `--map`: columns whose name differs from the field's.
         const renamed = Object.entries(upload.map).filter(([field, column]) => column && column !== field);
         const map = renamed.map(([field, column]) => `${field}=${column}`).join(",");
-        const status = await api.upload(upload.file, map, draft.settings);
+        const settings = options ? sentOf(options, draft.settings) : draft.settings;
+        const status = await api.upload(upload.file, map, settings);
         show(status);
         set({ upload: NO_UPLOAD, announcement: `Evaluating ${status.name}` });
         void follow(status.id);

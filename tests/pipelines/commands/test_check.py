@@ -15,7 +15,7 @@ TEXT = "Ada Lovelace was born in Paris. She wrote notes on the Analytical Engine
 ABOUT = "Ada Lovelace was born in London in 1815. Her notes describe the Analytical Engine."
 SHOWN = f"""\
 1 of 3 claims supported, 1 contradicted, 1 not found
-factuality 0.333, coverage 0.667
+factuality score 0.333, coverage 0.667
 {trust([shown_as("overlap")], ["reference"])}
 ✗ contradicted by reference (0 for, 1 against)
   claim     Ada Lovelace was born in Paris.

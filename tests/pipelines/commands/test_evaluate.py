@@ -39,7 +39,7 @@ def test_people_are_told_the_size_the_score_the_failures_and_the_place(
     lines = done.out.splitlines()
     assert lines[0] == "run one: 2 responses, 2 claims"
     assert lines[1] == "1 of 2 claims supported, 1 not found"
-    assert lines[2] == "factuality score 0.500, 50% of claims decided"
+    assert lines[2] == HALF
     assert lines[3].startswith("Verifier overlap (a first look")
     assert lines[4:] == [
         "1 failure, each with its reason in the table `failures`",
@@ -53,6 +53,7 @@ def test_programs_are_told_the_same(again: Callable[..., Outcome], folder: Path)
     assert found.pop("seconds") >= 0
     scores = ("coverage", "decided_score", "n_judgements", "n_units", "n_unusable")
     assert [name for name in scores if name not in found] == []
+    assert found.pop("low") < 0.5 < found.pop("high")
     assert {name: value for name, value in found.items() if name not in scores} == {
         "run": "one",
         "headline": "1 of 2 claims supported, 1 not found",
@@ -62,6 +63,10 @@ def test_programs_are_told_the_same(again: Callable[..., Outcome], folder: Path)
         "units": 2,
         "failures": 1,
         "factuality_score": 0.5,
+        "score_in_words": HALF,
+        "n_scored": 2,
+        "left_out": "",
+        "n_without_references": 0,
         "n_without_claim": 0,
         "n_abstained": 0,
         "requests": 0,
@@ -74,11 +79,14 @@ def test_programs_are_told_the_same(again: Callable[..., Outcome], folder: Path)
     }
 
 
+HALF = "factuality score 0.500 (0.002 to 0.998), coverage 0.500"
+
+
 @pytest.mark.parametrize(
     ("limit", "code", "told"),
     [
         pytest.param(0.5, 0, "", id="at the limit"),
-        pytest.param(0.501, 3, "Below --fail_under 0.501: 0.500\n", id="below the limit"),
+        pytest.param(0.501, 3, f"Below --fail_under 0.501: {HALF}\n", id="below the limit"),
     ],
 )
 def test_a_score_below_the_limit_is_exit_code_3(
@@ -91,7 +99,8 @@ def test_a_score_below_the_limit_is_exit_code_3(
 @pytest.mark.parametrize(
     ("records", "code", "told", "share"),
     [
-        pytest.param([NO_CLAIM], 3, "Below --fail_under 0.0: no score\n", 0.0, id="no claim"),
+        pytest.param([NO_CLAIM], 3, "Below --fail_under 0.0: no score: there is no claim\n", 0.0,
+                     id="no claim"),
         pytest.param([RUSSIAN], 1, "1 of 1 judgements was unusable; try --judge llm", 1.0,
                      id="nothing usable"),
         pytest.param([ENGLISH, RUSSIAN], 0, "1 of 2 judgements was unusable; try --judge llm", 0.5,
@@ -180,9 +189,10 @@ def test_a_run_that_is_worse_than_its_baseline_is_exit_code_3(
 def test_people_are_told_how_a_run_differs_from_its_baseline(tmp_path: Path) -> None:
     ok(*evaluation(tmp_path, six(6), "--run", "base", "--judge", "offline"))
     words = evaluation(tmp_path, six(1), "--run", "new", "--judge", "offline")
-    *_, difference, lost, each = ends(3, *words, "--baseline", "base").out.splitlines()
+    *_, difference, note, lost, each = ends(3, *words, "--baseline", "base").out.splitlines()
     assert difference.startswith("new scores 0.833 lower than base, 0.167 against 1.000 (95 %")
     assert difference.endswith(", one-sided p = 0.0021). Paired by 6 questions")
+    assert note == "new: coverage 0.167"
     assert lost == "claims no longer supported: 5; supported now: 0"
     assert each == f"each of them: ufo compare {tmp_path}/out base new"
 
@@ -218,8 +228,9 @@ def silent(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Outcome]:
 def test_people_are_told_how_many_responses_have_no_claim(silent: Callable[..., Outcome]) -> None:
     lines = silent(0).out.splitlines()
     assert lines[2:4] == [
-        "factuality score 1.000, 100% of claims decided",
-        "3 responses without a claim, of which 2 abstain",
+        "factuality score 1.000, coverage 1.000",
+        "1 of 4 responses have a score; 3 without a claim (2 of them abstain); "
+        "2 of 4 responses without a reference",
     ]
 
 
@@ -234,4 +245,36 @@ def test_abstentions_leave_the_score_as_it_is(silent: Callable[..., Outcome]) ->
 
 def test_without_any_claim_the_abstentions_are_counted_too(tmp_path: Path) -> None:
     words = evaluation(tmp_path, ABSTAINING[1:], "--run", "one", "--judge", "offline")
-    assert "no response has a claim (2 of them abstain), so there is no score" in ok(*words).out
+    lines = ok(*words).out.splitlines()
+    assert lines[2] == "no score: there is no claim"
+    assert lines[3].startswith("0 of 3 responses have a score; 3 without a claim (2 of them abst")
+
+
+@pytest.mark.parametrize(
+    ("share", "code"), [(0.25, 0), (0.26, 3)], ids=["as many as asked for", "too few"]
+)
+def test_too_few_responses_with_a_score_are_exit_code_3(
+    silent: Callable[..., Outcome], share: float, code: int
+) -> None:
+    done = silent(code, "--min_scored", share, "--json")
+    told = f"Below --min_scored {share}: 1 of 4 responses have a score; 3 without a claim"
+    assert (told in done.err) == bool(code)
+    assert done.json["below"] == bool(code)
+
+
+def test_with_a_baseline_one_pair_of_numbers_is_told(tmp_path: Path) -> None:
+    """The score of all responses is another one than that of the question which both runs have."""
+    ok(*evaluation(tmp_path, six(6)[:2], "--run", "base", "--judge", "offline"))
+    words = evaluation(tmp_path, six(1), "--run", "new", "--judge", "offline")
+    out = ends(0, *words, "--baseline", "base").out
+    assert "new scores 0.500 lower than base, 0.500 against 1.000" in out
+    assert "factuality score" not in out
+
+
+def test_what_no_source_knows_has_no_number_but_in_the_tables(tmp_path: Path) -> None:
+    words = evaluation(tmp_path, six(0), "--run", "new", "--judge", "offline")
+    assert "\nno score: no source knew any of 6 claims\n" in ok(*words).out
+    found = ok(*words, "--if_finished", "skip", "--json").json
+    assert found["factuality_score"] == 0.0
+    assert found["n_scored"] == 6
+    assert found["score_in_words"] == "no score: no source knew any of 6 claims"

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from tests.pipelines.conftest import ends, ok
 from ufo.pipelines.commands.status import lines_of, statuses
 from ufo.pipelines.runs import engine
 from ufo.pipelines.runs.attempt import Attempt, Written, run_lock
+from ufo.schemas.state_files import read_state, write_state
 from ufo.transforms.llm.batch_store import BatchStore
 from ufo.transforms.llm.endpoint import Endpoint
 
@@ -138,7 +140,7 @@ def _noted(attempt: Attempt) -> Callable[..., Any]:
     path = Path(attempt.folder, "process.json")
 
     def noted(**changes: Any) -> Any:
-        path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+        write_state(str(path), {**read_state(str(path), ""), **changes})
         (found,) = statuses(str(Path(attempt.run_folder).parent))
         return found
 
@@ -224,13 +226,21 @@ def test_an_attempt_without_a_note_of_its_process_is_stopped(attempt: Attempt) -
 
 
 @pytest.mark.parametrize(
-    "note", ["", "{", "5", "[]", "{}", '{"host": "h"}', '"host pid"', "\ud7ff{"], ids=repr
+    "note",
+    [
+        *("", "{", "5", "[]", "{}", '{"host": "h"}', '"host pid"', "\ud7ff{"),
+        *('{"host": 1, "pid": 1}', '{"host": "h", "pid": "1"}', '{"host": "h", "pid": -1}'),
+        *('{"host": "h", "pid": 1, "lines": "5"}', '{"host": "h", "pid": 1, "command": "x"}'),
+    ],
+    ids=repr,
 )
-def test_a_damaged_note_of_the_process_is_as_none(attempt: Attempt, note: str) -> None:
-    Path(attempt.folder, "process.json").write_text(note)
+def test_a_damaged_note_of_the_process_is_told(attempt: Attempt, note: str) -> None:
+    path = Path(attempt.folder, "process.json")
+    path.write_text(note)
     (found,) = statuses(str(Path(attempt.run_folder).parent))
-    assert found["state"] == "stopped"
-    assert found["chunks"] == 1
+    assert found["state"] == "damaged"
+    assert found["next"].startswith(f"'{path}' is damaged: ")
+    assert "delete it" in found["next"]
 
 
 @pytest.mark.parametrize(
@@ -249,7 +259,7 @@ def test_an_attempt_whose_fingerprint_is_damaged_is_to_be_started_over(
 
 def test_an_attempt_on_an_engine_has_a_job(noted: Callable[..., Any], attempt: Attempt) -> None:
     job = Path(attempt.chunk_folder(engine.CHUNK), engine.FILE)
-    job.write_text('{"runner": "FlinkRunner", "name": "ufo-r", "named": false, "url": null}')
+    write_state(str(job), asdict(engine.EngineJob("FlinkRunner", "ufo-r", False, None)))
     found = noted()
     assert found["job"] == "ufo-r"
     assert found["runner"] == "FlinkRunner"
@@ -271,14 +281,20 @@ def test_the_batches_of_the_run_are_told(
     assert noted(batches=path, host="h.example")["batches"] is None
 
 
+def manifest(attempt: str) -> str:
+    """Return the manifest of a run of an older version, which lists no table."""
+    texts = dict.fromkeys(("ufo_version", "mode", "tie", "judge"), "")
+    content = {"format": "ufo-run", "schema_version": 0, "attempt": attempt, "sources": []}
+    content |= {"finished_at": "2025-01-01", "counts": {}, "fingerprint": {}, "tables": {}}
+    return json.dumps(content | texts)
+
+
 def test_the_attempt_of_a_finished_run_is_told_unless_the_run_is_its_result(
     noted: Callable[..., Any], attempt: Attempt
 ) -> None:
     folder = Path(attempt.run_folder)
     for identifier, states in (("a1", ["finished", "stopped"]), (attempt.identifier, ["finished"])):
-        manifest: dict[str, Any] = {name: {} for name in ("counts", "fingerprint", "tables")}
-        told = {**manifest, "attempt": identifier, "finished_at": "2025"}
-        (folder / "manifest.json").write_text(json.dumps(told))
+        (folder / "manifest.json").write_text(manifest(identifier))
         assert [one["state"] for one in statuses(str(folder.parent))] == states
 
 
@@ -287,12 +303,11 @@ def test_a_run_that_is_finished_while_it_is_looked_at_is_finished(attempt: Attem
     process = Path(attempt.folder, "process.json")
     process.unlink()
     os.mkfifo(process)  # who reads it waits for what is written
-    manifest: dict[str, Any] = {name: {} for name in ("counts", "fingerprint", "tables")}
-    manifest |= {"attempt": attempt.identifier, "finished_at": "2025"}
+    told = manifest(attempt.identifier)
 
     def finish() -> None:
         with process.open("w") as note:
-            (folder / "manifest.json").write_text(json.dumps(manifest))
+            (folder / "manifest.json").write_text(told)
             shutil.rmtree(attempt.folder)
             note.write("{}")
 

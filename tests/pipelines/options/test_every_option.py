@@ -14,9 +14,9 @@ from tests.pipelines.conftest import settings_of, ufo
 from tests.transforms.judges.stated import STATED
 from ufo.pipelines.options import command_line
 from ufo.pipelines.options.groups import GROUPS, OF_SERVICE, OF_TEXT, WebOptions
+from ufo.pipelines.options.jobs import choose, job_of, recall_job_of
 from ufo.pipelines.options.option import Parser, options_of
 from ufo.pipelines.options.settings import RECALL_GROUPS, RecallSettings, Settings
-from ufo.pipelines.runs.jobs import choose, job_of, recall_job_of
 from ufo.schemas.errors import UsageError
 from ufo.transforms.job import IN_FLIGHT
 from ufo.transforms.judges.llm.llm_settings import LlmSettings
@@ -108,6 +108,7 @@ VALUES: Given = {
     "workers": 2,
     "chunk_size": 21,
     "fail_under": 0.25,
+    "min_scored": 0.75,
     "baseline": "good",
     "fail_if_worse": 0.125,
     "dry_run": True,
@@ -300,6 +301,7 @@ ALL = {one.name for options in GROUPS.values() for one in options}
 OF_RUNS = {"input", "output", "map", "max_line_bytes", "json", "log_format", "secrets", "title"}
 OF_RUNS |= {"run", "if_finished", "since", "fresh", "streaming", "window_seconds", "idle_seconds"}
 OF_RUNS |= {"workers", "chunk_size", "fail_under", "baseline", "fail_if_worse", "dry_run"}
+OF_RUNS |= {"min_scored"}
 OF_RUNS |= {"max_cost", "batch", "batch_wait", "batch_requests", "batch_mb", "batch_endpoints"}
 OF_SOURCES_ALONE = {"sources", "tie", "units", "index", "retriever", "embedder", "passages"}
 OF_SOURCES_ALONE |= {"samples", "temperature", "sampling", "knowledge_model", "knowledge_base_url"}
@@ -308,16 +310,15 @@ OF_CLAIMS = {"formulation", "verdict_labels", "explain", "citation", "passages_p
 OF_CLAIMS |= {"extract_tokens"}
 NOT_OF_RECALL = OF_SOURCES_ALONE | OF_CLAIMS | {"mode", "map", "secrets", "title"}
 NOT_OF_RECALL |= {"since", "streaming", "window_seconds", "idle_seconds", "fail_under", "dry_run"}
-NOT_OF_RECALL |= {"baseline", "fail_if_worse"}
+NOT_OF_RECALL |= {"baseline", "fail_if_worse", "min_scored"}
 
 
 def test_a_check_takes_the_options_that_are_of_no_run() -> None:
     assert {one.name for options in OF_TEXT.values() for one in options} == ALL - OF_RUNS
 
 
-def test_a_service_takes_those_that_a_check_does_not_choose() -> None:
-    chosen = {"config", "sources", "mode", "tie", "units"}
-    assert {one.name for one in OF_SERVICE} == ALL - OF_RUNS - chosen
+def test_a_service_takes_those_of_a_check() -> None:
+    assert {one.name for one in OF_SERVICE} == ALL - OF_RUNS - {"config"}
 
 
 def test_recall_takes_the_options_without_sources_and_claims() -> None:
@@ -350,6 +351,7 @@ OTHERS: Mapping[str, tuple[float, float | None]] = {
     "window_seconds": (0.01, None),
     "idle_seconds": (0, None),
     "fail_under": (0, 1),
+    "min_scored": (0, 1),
     "fail_if_worse": (0, 1),
     "temperature": (0, 2),
     "timeout": (0.1, None),
@@ -529,7 +531,7 @@ OF_CLIENTS = ("context", "concurrency", "requests_per_minute", "tokens_per_minut
     ids=[*OF_CLIENTS, "max_cost", "no_share"],
 )
 def test_clients_get(name: str, field: str, value: Any) -> None:
-    before, after = (one.client() for one in with_other(name))
+    before, after = (one.client for one in with_other(name))
     assert getattr(after, field) == value
     names = [one.name for one in fields(after)]
     assert [one for one in names if getattr(after, one) != getattr(before, one)] == [field]
@@ -537,14 +539,14 @@ def test_clients_get(name: str, field: str, value: Any) -> None:
 
 def test_clients_and_searches_get_the_seconds_of_retries() -> None:
     found = from_python(given("retry_seconds"), Path())
-    assert found.client().retry.seconds == 3.5
+    assert found.client.retry.seconds == 3.5
     assert found.source_context().calls.retry.seconds == 3.5
 
 
 def test_clients_get_the_prices(tmp_path: Path) -> None:
     path = tmp_path / "prices.yaml"
     path.write_text("mine: {input: 1, output: 2, batch: 0.25}")
-    price = from_python({**BASE, "prices": str(path)}, tmp_path).client().prices["mine"]
+    price = from_python({**BASE, "prices": str(path)}, tmp_path).client.prices["mine"]
     assert [price.input, price.output, price.batch] == [1, 2, 0.25]
 
 
@@ -567,7 +569,7 @@ OF_ENDPOINTS: Mapping[str, tuple[str, list[Any]]] = {
 @pytest.mark.parametrize("name", OF_ENDPOINTS)
 def test_the_models_of_judge_extraction_and_knowledge_get(name: str) -> None:
     field, values = OF_ENDPOINTS[name]
-    found = from_python(given(name), Path()).client().endpoints
+    found = from_python(given(name), Path()).client.endpoints
     roles = ("verifier", "extractor", "knowledge")
     assert [getattr(found[role], field) for role in roles] == values
 
@@ -647,7 +649,7 @@ def test_the_endpoint_of_the_environment(
     monkeypatch.setenv("OPENAI_BASE_URL", "http://env.example/v1")
     found = from_python({"input": ["in"], "output": "out", **flags}, Path())
     assert found.judge.name == "llm"
-    assert found.client().endpoints["verifier"].url == address
+    assert found.client.endpoints["verifier"].url == address
 
 
 def test_a_cache_of_the_environment_gives_way_to_a_flag(monkeypatch: pytest.MonkeyPatch) -> None:

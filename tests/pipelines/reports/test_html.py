@@ -11,13 +11,13 @@ from tests.conftest import rows_of, write_run
 from tests.pipelines.conftest import ok, ufo
 from tests.pipelines.reports.conftest import page_of, same_as_kept
 from tests.pipelines.reports.reading import Reader
+from ufo.pipelines.reports.comparison import compare_runs
 from ufo.pipelines.reports.html_report import (
     comparison_html,
     draw_decided,
     draw_scores,
     overview_html,
 )
-from ufo.pipelines.runs.comparison import compare_runs
 from ufo.schemas.results import Results, open_results
 from ufo.schemas.tables import choose_runs
 
@@ -200,7 +200,8 @@ def row_of(source: str, n: int | None, position: int | None, mode: str = "seq", 
 
 def scored(model: str | None, score: float | None, **more: Any) -> Any:
     ends = {"low": None, "high": None, "human_score": None}
-    return {"model": model, "factuality_score": score, **ends, **more}
+    known = {"n_units": 0 if score is None else 4, "coverage": 1.0}
+    return {"model": model, "factuality_score": score, **ends, **known, **more}
 
 
 def test_dots_stand_at_their_scores_with_intervals_and_warnings() -> None:
@@ -210,9 +211,27 @@ def test_dots_stand_at_their_scores_with_intervals_and_warnings() -> None:
     assert [circle["cx"] for circle in read.all("circle")] == ["180.0", "12.0"]
     assert any(path["d"] == "M96.0 30H348.0" for path in read.all("path"))
     (svg,) = read.all("svg")
-    assert svg["aria-label"].endswith(": a ⚠ 0.500 (0.250 to 1.000); (no model) no score; c 0.000")
+    assert svg["aria-label"].endswith(
+        ": a ⚠ 0.500 (0.250 to 1.000); (no model) no score: there is no claim; c 0.000"
+    )
     assert "◇ score by people" in read.text
     assert "◇" not in Reader(draw_scores(rows[:2])).text
+
+
+@pytest.mark.parametrize(
+    ("score", "coverage", "said", "dots"),
+    [
+        pytest.param(0.3, 0.5, "0.300 (0.100 to 0.900)", 1, id="half is known"),
+        pytest.param(0.3, 0.4, "0.300, coverage 0.400", 1, id="less than half is known"),
+        pytest.param(0.0, 0.0, "no score: no source knew any of 4 claims", 0, id="nothing"),
+    ],
+)
+def test_a_dot_is_told_with_the_coverage_where_it_is_low(
+    score: float, coverage: float, said: str, dots: int
+) -> None:
+    read = Reader(draw_scores([scored("a", score, low=0.1, high=0.9, coverage=coverage)]))
+    assert said in read.text
+    assert len(read.all("circle")) == dots
 
 
 def test_votes_are_shared_in_a_vote_of_all_and_a_source_alone_leaves_some_undecided() -> None:

@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from ufo.pipelines.reports import tabular
+from ufo.pipelines.reports.tabular import rows_of
+from ufo.schemas.errors import UsageError
 from ufo.schemas.text import with_formula
 
 names = st.lists(st.text(st.characters(codec="utf-8"), max_size=6), min_size=1, max_size=4)
@@ -133,3 +135,13 @@ def test_a_field_of_csv(value: object, written: str) -> None:
 )
 def test_a_value_as_plain_json(value: object, plain: object) -> None:
     assert tabular.plain(value) == plain
+
+
+@pytest.mark.parametrize(
+    "date", [dt.date.max.toordinal(), -1_000_000], ids=["after year 9999", "before year 1"]
+)
+def test_a_date_that_python_has_not_is_told_with_a_remedy(date: int) -> None:
+    days = pa.array([date], pa.int32()).view(pa.date32())
+    reader = pa.table({"day": days}).to_reader()
+    with pytest.raises(UsageError, match=r'column .day. .* CAST\("day" AS VARCHAR\)'):
+        list(rows_of(reader))

@@ -96,7 +96,7 @@ def test_the_overview_fits_and_is_plain_where_it_must(folder: Path) -> None:
 
 def test_a_run_without_a_score_says_so(tmp_path: Path) -> None:
     write_run(tmp_path, rows_of({"a": {"u": {"ref": "-"}}}))
-    said = "No claim was decided, so there is no score."
+    said = "No score: no source knew its only claim"
     text = printed("report", tmp_path)
     assert said in text
     assert "Factuality score 0" not in text

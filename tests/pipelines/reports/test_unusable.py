@@ -7,32 +7,12 @@ from typing import Any
 import pytest
 
 from tests.conftest import blank, rows_of, write_run
-from ufo.pipelines.reports.unusable import (
-    Unusable,
-    beside,
-    is_many,
-    no_score,
-    unusable,
-    without_score,
-)
+from ufo.pipelines.reports.unusable import Unusable, unusable
 from ufo.schemas.records import Failure, RecallVerdict
 from ufo.schemas.results import open_results
 
 FUNCTION = {"formulation": "function"}
 FINGERPRINT = {"options": {"llm": FUNCTION}}
-
-
-@pytest.mark.parametrize(
-    ("n", "of", "many"),
-    [
-        pytest.param(1, 10, False, id="one in ten"),
-        pytest.param(2, 19, True, id="more than one in ten"),
-        pytest.param(0, 0, False, id="none of none"),
-    ],
-)
-def test_a_score_mentions_judgements_that_are_unusable(n: int, of: int, many: bool) -> None:
-    assert is_many(n, of) == many
-    assert bool(beside({"n_unusable": n, "n_judgements": of})) == many
 
 
 @pytest.mark.parametrize(
@@ -80,44 +60,6 @@ def test_whether_nothing_usable_is_left(n: int, of: int, nothing_left: bool) -> 
 )
 def test_the_sentence_on_what_went_wrong(found: Unusable, sentence: str) -> None:
     assert found.sentence == sentence
-
-
-@pytest.mark.parametrize(
-    ("row", "said"),
-    [
-        pytest.param(None, "no response has a claim", id="no row"),
-        pytest.param({"n_units": 0}, "no response has a claim", id="no claim"),
-        pytest.param({"n_units": 1, "n_judgements": 2, "n_unusable": 2},
-                     "no judgement was usable", id="nothing usable"),
-        pytest.param({"n_units": 1, "n_judgements": 2, "n_unusable": 1},
-                     "no claim was decided", id="some usable"),
-        pytest.param({"n_units": 1, "n_judgements": 0, "n_unusable": 0},
-                     "no claim was decided", id="no judgement"),
-    ],
-)  # fmt: skip
-def test_why_there_is_no_score(row: Any, said: str) -> None:
-    assert no_score(row) == f"{said}, so there is no score"
-
-
-REASONS = ("n_without_units", "n_unsupported", "n_unjudged")
-
-
-@pytest.mark.parametrize(
-    ("name", "why"),
-    [
-        ("n_without_units", "3 without a claim"),
-        ("n_unsupported", "3 in a language that the judge does not know"),
-        ("n_unjudged", "3 without a usable judgement"),
-    ],
-    ids=REASONS,
-)
-def test_responses_without_a_score_are_counted_by_reason(name: str, why: str) -> None:
-    row = {**dict.fromkeys(REASONS, 0), "n_responses": 1_000, name: 3}
-    assert without_score(row) == f"No score for some of 1,000 responses: {why}"
-
-
-def test_where_all_responses_have_a_score_nothing_is_said() -> None:
-    assert without_score({**dict.fromkeys(REASONS, 0), "n_responses": 1}) == ""
 
 
 # Of each reason: the manifest's changes, the message of a failure, and what is tried.
@@ -275,13 +217,3 @@ def test_facts_that_could_not_be_generated_are_told_of_a_recall(tmp_path: Path) 
 
 def test_an_answer_without_a_passage_is_no_judgement(tmp_path: Path) -> None:
     assert found_of(tmp_path, rows_of({"a": {"u": {"ref": "-", "wiki": "ne"}}})).of == 2
-
-
-@pytest.mark.parametrize(
-    ("n", "said"),
-    [(0, "2 without a claim"), (1, "2 without a claim (1 of them abstains)")],
-    ids=["none abstains", "one abstains"],
-)
-def test_of_the_responses_without_a_claim_those_are_named_that_abstain(n: int, said: str) -> None:
-    counts = {"n_without_units": 2, "n_unsupported": 0, "n_unjudged": 0, "n_responses": 5}
-    assert without_score(counts, n) == f"No score for some of 5 responses: {said}"

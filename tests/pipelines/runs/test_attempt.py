@@ -10,9 +10,9 @@ import pytest
 
 from tests.conftest import blank
 from tests.pipelines.conftest import settings_of, write_lines
+from ufo.pipelines.options.jobs import choose
 from ufo.pipelines.runs import attempt as attempts
 from ufo.pipelines.runs.attempt import (
-    FINAL,
     Attempt,
     Written,
     checked_name,
@@ -22,11 +22,10 @@ from ufo.pipelines.runs.attempt import (
     unrecorded_usage,
 )
 from ufo.pipelines.runs.inputs import InputFile, PlainFile, find_inputs
-from ufo.pipelines.runs.jobs import choose
 from ufo.pipelines.runs.run import Plan, plan_of
 from ufo.schemas.errors import RunError, UsageError
 from ufo.schemas.records import Usage
-from ufo.schemas.tables import read_rows, to_arrow, write_part
+from ufo.schemas.tables import read_rows, to_arrow
 from ufo.transforms.job import WAITING
 from ufo.transforms.llm.usage_log import UsageLog
 
@@ -275,20 +274,6 @@ def test_a_chunk_with_a_note_is_not_finished(
     (Path(attempt.chunk_folder(0)) / "done.json").write_text(note)
     assert attempt.done(0) is None
     assert "done.json' is damaged" in capsys.readouterr().err
-
-
-def test_the_last_rows_of_a_run_are_known_after_some_of_their_parts_were_moved(
-    attempt: Attempt,
-) -> None:
-    paths = [Path(attempt.folder, f"{number}.parquet") for number in range(3)]
-    rows = [usage_of(number) for number in range(3)]
-    parts = [write_part("usage", str(path), table) for path, table in zip(paths, rows, strict=True)]
-    attempt.mark_done(FINAL, Written(parts, {}))
-    for number in range(2):
-        place = Path(attempt.run_folder, attempt.file("usage", number))
-        place.parent.mkdir(exist_ok=True)
-        paths[number].rename(place)
-    assert attempt.done(FINAL) == Written(parts, {})
 
 
 def test_an_attempt_without_a_finished_chunk_is_abandoned(attempt: Attempt) -> None:

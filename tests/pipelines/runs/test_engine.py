@@ -11,10 +11,10 @@ import pytest
 from tests.local_web.pages import Reply
 from tests.local_web.server import LocalWeb
 from tests.pipelines.conftest import evaluation, ok, tables, write_lines
+from ufo.pipelines.options.jobs import job_of_text
 from ufo.pipelines.runs import engine
 from ufo.pipelines.runs.attempt import Attempt
 from ufo.pipelines.runs.chunks import Chunk
-from ufo.pipelines.runs.jobs import job_of_text
 from ufo.pipelines.runs.progress import Progress
 from ufo.transforms.job import Split
 

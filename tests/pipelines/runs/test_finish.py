@@ -1,37 +1,24 @@
 """The end of a run: manifests, parts that are moved and swept, and verdicts that must be there."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ufo.pipelines.options.jobs import job_of_text
 from ufo.pipelines.runs.attempt import Attempt, Written
-from ufo.pipelines.runs.finish import check_complete, each_passage_once, finish, manifest_of, sweep
-from ufo.pipelines.runs.jobs import job_of_text
+from ufo.pipelines.runs.finish import (
+    check_complete,
+    each_passage_once,
+    finish,
+    move_in,
+    ready_to_move,
+    sweep,
+)
+from ufo.schemas import storage
 from ufo.schemas.errors import RunError
 from ufo.schemas.records import Part, Passage
-from ufo.schemas.tables import read_rows, to_arrow, write_part
-
-WHOLE = {"attempt": "a1", "counts": {}, "finished_at": "", "fingerprint": {}, "tables": {}}
-
-
-@pytest.mark.parametrize("lost", sorted(WHOLE))
-def test_a_manifest_without_an_entry_is_damaged(tmp_path: Path, lost: str) -> None:
-    (tmp_path / "manifest.json").write_text(
-        json.dumps({name: value for name, value in WHOLE.items() if name != lost})
-    )
-    with pytest.raises(RunError, match=f"it lacks {lost}; remove "):
-        manifest_of(str(tmp_path))
-
-
-def test_a_whole_manifest_is_read(tmp_path: Path) -> None:
-    (tmp_path / "manifest.json").write_text(json.dumps(WHOLE))
-    assert manifest_of(str(tmp_path)) == WHOLE
-
-
-def test_a_folder_without_a_manifest_has_no_run(tmp_path: Path) -> None:
-    assert manifest_of(str(tmp_path)) is None
+from ufo.schemas.tables import manifest_of, read_rows, to_arrow, write_part
 
 
 def passages(folder: Path, *names: str) -> Part:
@@ -61,21 +48,90 @@ def test_parts_without_a_repeated_passage_stay_as_they_are(tmp_path: Path) -> No
     assert each_passage_once(parts) == parts
 
 
+FACTS = {"mode": "seq", "run": "r", "sources": [], "tie": "factual", "judge": "offline"}
+
+
+def written(attempt: Attempt, *names: str) -> Written:
+    parts = [passages(Path(attempt.folder), name) for name in names]
+    return Written(parts, {"read": {"same": 1}})
+
+
+def files_in(folder: Path) -> set[str]:
+    return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+
+
 def test_finishing_writes_the_manifest_and_leaves_nothing_else(tmp_path: Path) -> None:
     (tmp_path / "verdicts").mkdir()
     (tmp_path / "verdicts" / "old.parquet").touch()
     attempt = Attempt.open(str(tmp_path), {"chunk_size": 1})
-    written = Written([passages(Path(attempt.folder), "a")], {"read": {"same": 1}})
-    finish(attempt, written, {"mode": "seq", "run": "r"})
+    finish(attempt, written(attempt, "a"), FACTS)
     found: Any = manifest_of(str(tmp_path))
     assert found["tables"]["passages"]["rows"] == 1
     assert found["counters"] == {"read": {"same": 1}}
     assert found["fingerprint"] == {"chunk_size": 1}
     assert found["counts"] == {"responses": 0, "units": 0, "failures": 0}
     files = {name for entry in found["tables"].values() for name in entry["files"]}
-    left = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
-    assert left == files | {"manifest.json"}
+    assert files_in(tmp_path) == files | {"manifest.json"}
     assert set(found["tables"]["passages"]["sha256"]) == set(found["tables"]["passages"]["files"])
+
+
+class Stopped(Exception):
+    """Stands for a kill while the parts are moved."""
+
+
+@pytest.fixture(name="stopped")
+def _stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Attempt:
+    """An attempt that was stopped after the first of its three parts of passages was moved."""
+    attempt = Attempt.open(str(tmp_path), {"chunk_size": 1})
+    moved: list[str] = []
+    move = storage.move
+
+    def once(source: str, target: str) -> None:
+        if moved:
+            raise Stopped
+        moved.append(target)
+        move(source, target)
+
+    rows = written(attempt, "a", "b", "c")
+    with monkeypatch.context() as patched:
+        patched.setattr(storage, "move", once)
+        with pytest.raises(Stopped):
+            finish(attempt, rows, FACTS)
+    return attempt
+
+
+def test_a_run_that_was_stopped_while_its_parts_moved_is_completed(
+    stopped: Attempt, tmp_path: Path
+) -> None:
+    ready = ready_to_move(stopped)
+    assert ready is not None
+    move_in(stopped, *ready)
+    found: Any = manifest_of(str(tmp_path))
+    assert found["tables"]["passages"]["rows"] == 3
+    files = {name for entry in found["tables"].values() for name in entry["files"]}
+    assert files_in(tmp_path) == files | {"manifest.json"}
+
+
+@pytest.mark.parametrize("place", ["passages/*.parquet", ".attempt-*/c.parquet"])
+def test_a_run_with_a_part_that_was_damaged_meanwhile_is_evaluated_again(
+    stopped: Attempt, tmp_path: Path, place: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (part,) = tmp_path.glob(place)
+    part.write_bytes(part.read_bytes()[:-1])
+    assert ready_to_move(stopped) is None
+    assert f"{str(part)!r} is damaged" in capsys.readouterr().err
+
+
+def test_a_run_whose_moves_are_damaged_is_evaluated_again(
+    stopped: Attempt, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path(stopped.folder, "ready.json").write_text("{")
+    assert ready_to_move(stopped) is None
+    assert "ready.json' is damaged" in capsys.readouterr().err
+
+
+def test_an_attempt_that_is_not_all_evaluated_is_not_ready(tmp_path: Path) -> None:
+    assert ready_to_move(Attempt.open(str(tmp_path), {"chunk_size": 1})) is None
 
 
 def test_sweeping_keeps_what_the_tables_list(tmp_path: Path) -> None:

@@ -3,8 +3,8 @@
 import pytest
 
 from tests.pipelines.conftest import settings_of
+from ufo.pipelines.options.jobs import choose, unused
 from ufo.pipelines.options.settings import Settings
-from ufo.pipelines.runs.jobs import choose, unused
 from ufo.schemas.errors import UsageError
 
 PLACES = ("--input", "in", "--output", "out")

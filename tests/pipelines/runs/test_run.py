@@ -7,7 +7,7 @@ import pytest
 
 from tests.pipelines.conftest import write_lines
 from ufo.pipelines.options.command_line import recall_settings_of, settings_of
-from ufo.pipelines.runs.jobs import Chosen, choose
+from ufo.pipelines.options.jobs import Chosen, choose
 from ufo.pipelines.runs.run import Plan, plan_of, run_evaluate
 from ufo.schemas.errors import UsageError
 

@@ -177,16 +177,24 @@ def test_samples_that_are_kept_and_samples_that_are_sent_have_a_row_each(run: Ru
 
 def test_an_answer_s_tokens_are_those_of_the_request_that_was_answered(run: Run) -> None:
     def tokens(step: str, status: str, number: int) -> Usage:
-        row = usage_row(step, None, "m", "r1", f"{step} {status}")
+        row = usage_row(step, None, "m", "r1", f"q{number}")
         return replace(row, status=status, prompt_tokens=number, completion_tokens=number)
 
     rows = [tokens("probe", "ok", 100), tokens("verify", "429", 1000), tokens("verify", "ok", 7)]
-    model = FakeClient([Completion([Choice("yes")], "q1", rows)])
+    model = FakeClient([Completion([Choice("yes")], "q7", rows)])
     assert run(model, ASKED)[0].usage == rows
     (row,) = run(model, ASKED)[0].usage
     assert row.prompt_tokens == 7
     assert row.completion_tokens == 7
-    assert row.request_id == "q1"
+    assert row.request_id == "q7"
+
+
+def test_an_answer_that_took_several_requests_has_them_all(run: Run) -> None:
+    rows = [replace(usage_row("verify", None, "m", "r1", name), prompt_tokens=5) for name in "ab"]
+    model = FakeClient([Completion([Choice("yes")], "a", rows)])
+    run(model, ASKED)
+    kept = run(model, ASKED)[0].usage
+    assert [(row.request_id, row.prompt_tokens) for row in kept] == [("a", 5), ("b", 5)]
 
 
 def test_choices_that_did_not_come_are_asked_for_with_their_numbers(run: Run) -> None:
@@ -197,7 +205,8 @@ def test_choices_that_did_not_come_are_asked_for_with_their_numbers(run: Run) ->
 
 
 def test_choices_that_came_before_an_error_are_kept_and_paid_for_once(run: Run) -> None:
-    paid, failed = usage_row("verify", None, "m", "r1", "q1"), usage_row("verify", None, "m", "r1")
+    paid = usage_row("verify", None, "m", "r1", "q1")
+    failed = replace(usage_row("verify", None, "m", "r1"), status="500")
     model = FakeClient([LlmError("down", usage=[paid, failed], choices=[Choice("one")]), ["two"]])
     (error,) = run(model, replace(ASKED, n=2))
     assert error.usage == (paid, failed)

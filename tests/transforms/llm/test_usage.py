@@ -5,13 +5,10 @@ from typing import Any
 
 import pytest
 
-from ufo.transforms.llm.usage import reused, shares, total, usage_row
+from ufo.transforms.llm.budget import Price
+from ufo.transforms.llm.usage import divided, reused, total, usage_row
 
 ROW = usage_row("verify", "web", "m", "r1", "q1")
-
-
-def paid(prompt: int | None, completion: int | None) -> Any:
-    return replace(ROW, prompt_tokens=prompt, completion_tokens=completion)
 
 
 def test_a_row_says_what_was_asked_and_by_whom() -> None:
@@ -31,29 +28,68 @@ def test_a_total_is_of_the_known_numbers(numbers: list[int | None], expected: in
     assert total(numbers) == expected
 
 
+def paid(name: str, prompt: int | None, completion: int | None) -> Any:
+    return replace(ROW, request_id=name, prompt_tokens=prompt, completion_tokens=completion)
+
+
 @pytest.mark.parametrize(
     ("rows", "count", "expected"),
     [
-        pytest.param([paid(9, 3)], 3, [(3, 1)] * 3, id="equal shares"),
-        pytest.param([paid(10, 2)], 3, [(4, 1), (3, 1), (3, 0)], id="the rest goes to the first"),
-        pytest.param([paid(4, 1), paid(6, 1)], 2, [(5, 1), (5, 1)], id="of two requests"),
-        pytest.param([paid(None, 4)], 2, [(None, 2), (None, 2)], id="an unknown prompt"),
-        pytest.param([paid(4, None)], 1, [(4, None)], id="an unknown reply"),
-        pytest.param([], 2, [(None, None)] * 2, id="no request"),
-        pytest.param([paid(4, 4)], 0, [], id="no answer"),
+        pytest.param([paid("a", 9, 3)], 3, [[("a", 3, 1)]] * 3, id="equal shares"),
+        pytest.param(
+            [paid("a", 5, 1)], 2, [[("a", 3, 1)], [("a", 2, 0)]], id="the rest goes to the first"
+        ),
+        pytest.param(
+            [paid("a", 4, 1), paid("b", 6, 2)],
+            2,
+            [[("a", 4, 1)], [("b", 6, 2)]],
+            id="a request for each",
+        ),
+        pytest.param(
+            [paid("a", 4, 2), paid("b", 6, 2)],
+            3,
+            [[("a", 2, 1)], [("b", 6, 2)], [("a", 2, 1)]],
+            id="fewer requests than results",
+        ),
+        pytest.param(
+            [paid("a", 4, 1), paid("b", 6, 2), paid("c", 1, 1)],
+            2,
+            [[("a", 4, 1), ("c", 1, 1)], [("b", 6, 2)]],
+            id="more requests than results",
+        ),
+        pytest.param(
+            [paid("a", None, 4)], 2, [[("a", None, 2)], [("a", None, 2)]], id="an unknown prompt"
+        ),
+        pytest.param([paid("a", 4, None)], 1, [[("a", 4, None)]], id="an unknown reply"),
+        pytest.param([], 2, [[], []], id="no request"),
+        pytest.param([], 0, [], id="no result"),
     ],
 )
-def test_tokens_are_divided_without_a_rest(rows: Any, count: int, expected: Any) -> None:
-    assert shares(rows, count) == expected
+def test_requests_are_divided_without_a_rest(rows: Any, count: int, expected: Any) -> None:
+    assert divided(rows, count) == expected
 
 
-def test_what_comes_from_the_cache_has_the_tokens_that_it_saves() -> None:
-    found = reused(ROW, [("q1", (4, 1)), ("q2", (7, 7)), ("q1", (6, None))], cached=True)
-    assert found == [
-        replace(ROW, request_id="q1", cached=True, prompt_tokens=10, completion_tokens=1),
-        replace(ROW, request_id="q2", cached=True, prompt_tokens=7, completion_tokens=7),
-    ]
+RESULTS = [("q1", 4, 1), ("q2", 7, 7), ("q1", 6, 1)]
+PRICES = {"m": Price(1e6, 1e7)}  # US dollars a million tokens
+
+
+def test_what_comes_from_the_cache_has_what_it_saves() -> None:
+    found = reused(ROW, RESULTS, True, PRICES)
+    assert [row.request_id for row in found] == ["q1", "q2"]
+    assert [(row.prompt_tokens, row.completion_tokens) for row in found] == [(10, 2), (7, 7)]
+    assert [row.saved_usd for row in found] == [30.0, 77.0]
+    assert {(row.cached, row.coalesced, row.cost_usd) for row in found} == {(True, False, 0.0)}
 
 
 def test_what_another_response_asks_for_has_no_tokens() -> None:
-    assert reused(ROW, [("q1", (4, 1))], cached=False) == [replace(ROW, coalesced=True)]
+    (found,) = reused(ROW, [("q1", 4, 1)], False, PRICES)
+    assert found == replace(ROW, coalesced=True, saved_usd=14.0)
+
+
+@pytest.mark.parametrize(
+    ("result", "prices"), [(("q1", 4, 1), {}), (("q1", 4, None), PRICES)], ids=["price", "tokens"]
+)
+def test_what_is_saved_is_unknown_without(result: Any, prices: Any) -> None:
+    (found,) = reused(ROW, [result], True, prices)
+    assert found.saved_usd is None
+    assert found.cost_usd == 0.0

@@ -23,8 +23,9 @@ from ufo.transforms.llm.request import VERIFIER, Choice, LlmError, Message, Requ
 from ufo.transforms.llm.shared import end_run
 from ufo.transforms.llm.usage import usage_row
 from ufo.transforms.prompts.data import read
+from ufo.transforms.sources.defaults import BUNDLED, PER_QUERY
 from ufo.transforms.sources.fact_source import Found, SourceContext
-from ufo.transforms.sources.llm import BUNDLED, PER_QUERY, LlmSource
+from ufo.transforms.sources.llm import LlmSource
 
 QUERIES = ("When was the Alma Bridge opened?", "Who built the <q1> Tower & when?", "Where is Oslo?")
 CLAIM = "The Alma Bridge was opened in 1932."

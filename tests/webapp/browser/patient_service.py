@@ -6,14 +6,11 @@ killed.
 
 import asyncio
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Sequence
 
 from ufo.pipelines.commands.serve import setup
 from ufo.schemas.records import InputRecord, OpenUnits
-from ufo.transforms.job import Job
-from ufo.transforms.judges.judge import Drafts, Judged, JudgeSpec
+from ufo.transforms.judges.judge import Drafts, Judged
 from ufo.transforms.judges.offline.offline_judge import OfflineJudge
 from ufo.transforms.sentences import Span
 from ufo.transforms.sources.fact_source import Found
@@ -45,12 +42,7 @@ class PatientJudge(OfflineJudge):
 
 def patient(folder: str) -> Setup:
     """Return the set-up of such a service."""
-    usual = setup(folder)
-
-    def job_of(values: Mapping[str, Any], sources: Sequence[str] | None) -> Job:
-        return replace(usual.job_of(values, sources), judge=JudgeSpec(instance=PatientJudge()))
-
-    return replace(usual, job_of=job_of)
+    return setup(folder, flags={"judge": PatientJudge()})
 
 
 if __name__ == "__main__":

@@ -16,11 +16,11 @@ responses wait for them. In every pass of the run it asks for the same judgement
 requests.
 """
 
-from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from functools import cache, cached_property, partial
+from itertools import cycle
 from typing import Any, Final
 
 from ufo.schemas import records
@@ -30,12 +30,12 @@ from ufo.transforms.judges.llm.asking import AskedValue, Asker
 from ufo.transforms.judges.llm.excerpts import Text
 from ufo.transforms.judges.llm.llm_settings import FUNCTION, SHORT, LlmSettings
 from ufo.transforms.llm.batch_store import BatchStore
-from ufo.transforms.llm.cache import Memory, key_of
+from ufo.transforms.llm.cache import Memory, key_of, paid_in
 from ufo.transforms.llm.client_settings import ClientSettings
-from ufo.transforms.llm.errors import Tokens
+from ufo.transforms.llm.forms import PROBE
 from ufo.transforms.llm.request import VERIFIER, together
 from ufo.transforms.llm.shared import shared_memory, shared_of
-from ufo.transforms.llm.usage import OK, reused, shares, usage_row
+from ufo.transforms.llm.usage import OK, Paid, reused, share, usage_row
 
 Pair = tuple[int, int]
 """(index of the unit, index of the passage)."""
@@ -76,8 +76,8 @@ class Finding:
     """The judgement on a unit by a passage, as columns of the table `evidence`.
 
     `reason` is set where `outcome` is an error. `first_reason` is the reason why the first reply
-    had no usable judgement, even if a repair then had one. `tokens` is its share of its request's
-    tokens.
+    had no usable judgement, even if a repair then had one. `paid` are the requests
+    by which it was paid.
     """
 
     outcome: str
@@ -89,7 +89,7 @@ class Finding:
     request_id: str | None = None
     first_reason: str | None = None
     probability: float | None = None
-    tokens: Tokens = (None, None)
+    paid: Sequence[Paid] = ()
 
     @classmethod
     def of(cls, answer: "AskedValue[Finding]") -> "Finding":
@@ -100,7 +100,7 @@ class Finding:
 
     def columns(self) -> dict[str, Any]:
         """Return the columns of the table `evidence` by their names."""
-        kept = [name for name in self.__slots__ if name not in ("first_reason", "tokens")]
+        kept = [name for name in self.__slots__ if name not in ("first_reason", "paid")]
         return {name: getattr(self, name) for name in kept}
 
     def explained(self, settings: LlmSettings) -> bool:
@@ -148,6 +148,7 @@ class JudgementCache:
         self._settings = settings
         self._share = client.share
         self._memory = memory
+        self._prices = client.prices
         self._batches = batches if client.batched(VERIFIER, settings.model) else None
         options = {k: v for k, v in asdict(settings).items() if k not in _NOT_OF_JUDGEMENTS}
         endpoint = client.endpoint(VERIFIER, settings.model)
@@ -170,7 +171,7 @@ class JudgementCache:
                 pairs = [pair for pair in pairs if keys[pair] not in own]
             read = {pair: _from_json(values.get(keys[pair])) for pair in pairs}
             cached = {pair: one for pair, one in read.items() if one and self._usable(one)}
-            asker.usage += _usage(asker, cached.values(), cached=True)
+            asker.usage += self._reused(asker, cached.values(), cached=True)
             return cached
 
         async def ask(pairs: Sequence[Pair]) -> dict[Pair, Finding]:
@@ -187,7 +188,7 @@ class JudgementCache:
         async def ask_for(pairs: Sequence[Pair]) -> dict[Pair, Finding]:
             sent = len(asker.usage)
             findings = await formulation.judge(replace(case, pairs=sorted(pairs)), asker)
-            judged = _with_tokens(findings, asker.usage[sent:])
+            judged = _with_requests(findings, asker.usage[sent:])
             if self._memory.writes:
                 usable = {pair: one for pair, one in judged.items() if self._usable(one)}
                 await self._memory.put_many(
@@ -196,8 +197,14 @@ class JudgementCache:
             return judged
 
         judged, shared = await self._memory.ask_once(keys, ask, look_up, self._usable)
-        asker.usage += _usage(asker, shared.values(), cached=False)
+        asker.usage += self._reused(asker, shared.values(), cached=False)
         return judged | shared
+
+    def _reused(self, asker: Asker, findings: Iterable[Finding], cached: bool) -> list[Usage]:
+        """Return a usage row for each request whose judgements are reused."""
+        row = usage_row(asker.of.step, asker.of.source, asker.of.model, asker.of.response_id)
+        paid = (one for finding in findings for one in finding.paid)
+        return reused(row, paid, cached, self._prices)
 
     def _usable(self, finding: Finding) -> bool:
         """Return whether a judgement may be cached."""
@@ -231,25 +238,23 @@ def keys_of(
     }
 
 
-def _with_tokens(findings: Mapping[Pair, Finding], sent: Sequence[Usage]) -> dict[Pair, Finding]:
-    """Return the findings; each one without an error has its share of the request's tokens."""
-    counts = Counter(one.request_id for one in findings.values() if one.outcome != ERROR)
-    left = {
-        row.request_id: shares([row], counts[row.request_id]) for row in sent if row.status == OK
-    }
+def _with_requests(findings: Mapping[Pair, Finding], sent: Sequence[Usage]) -> dict[Pair, Finding]:
+    """Return the findings; those without an error have the requests by which they were paid.
+
+    Of a finding that took several, `request_id` is only one. So the others, and repairs, are
+    divided among all findings.
+    """
+    paid: dict[Pair, list[Paid]]
+    paid = {pair: [] for pair, finding in findings.items() if finding.outcome != ERROR}
+    rows = [row for row in sent if row.status == OK and row.step != PROBE] if paid else []
+    turns = cycle(paid)
+    for row in rows:
+        own = [pair for pair in paid if findings[pair].request_id == row.request_id]
+        share(row, [paid[pair] for pair in own or [next(turns)]])
     return {
-        pair: replace(finding, tokens=left[finding.request_id or ""].pop())
-        if finding.outcome != ERROR and finding.request_id in left
-        else finding
+        pair: replace(finding, paid=paid[pair]) if pair in paid else finding
         for pair, finding in findings.items()
     }
-
-
-def _usage(asker: Asker, findings: Iterable[Finding], cached: bool) -> list[Usage]:
-    """Return a usage row for each request whose judgements are reused."""
-    row = usage_row(asker.of.step, asker.of.source, asker.of.model, asker.of.response_id)
-    results = ((finding.request_id or "", finding.tokens) for finding in findings)
-    return reused(row, results, cached)
 
 
 def _from_json(value: Any) -> Finding | None:
@@ -258,6 +263,7 @@ def _from_json(value: Any) -> Finding | None:
         if isinstance(value, list):  # as earlier versions wrote it
             columns, *tokens = value
             value = {**columns, "tokens": tokens}
-        prompt, reply = value["tokens"]
-        return Finding(**{**value, "tokens": (prompt, reply)})
+        paid = paid_in(value, value["request_id"] or "")
+        columns = {name: one for name, one in value.items() if name != "tokens"}
+        return Finding(**columns | {"paid": paid})
     return None

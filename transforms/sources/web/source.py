@@ -27,6 +27,7 @@ from ufo.transforms.llm.send import Sleep
 from ufo.transforms.llm.shared import once, shared_client
 from ufo.transforms.llm.usage import usage_row
 from ufo.transforms.prompts import load_prompts
+from ufo.transforms.sources import defaults
 from ufo.transforms.sources.fact_source import (
     FactSource,
     Found,
@@ -47,9 +48,8 @@ if TYPE_CHECKING:
     from ufo.transforms.sources.web.searching import Searched
     from ufo.transforms.sources.web.transport import Resolve
 
-BM25: Final = "bm25"
 DENSE: Final = "dense"
-_RETRIEVERS: Final = (BM25, DENSE)
+_RETRIEVERS: Final = (defaults.RETRIEVER, DENSE)
 _LEAST: Final = 10  # results requested, so that runs with other `pages` use the same search
 _PAGE: Final = "page"
 _LEFT_OUT: Final = "sentences_left_out"
@@ -76,11 +76,11 @@ class WebSource(FactSource):
 
     def __init__(
         self,
-        search: str = "serper",
-        pages: int = 5,
-        passages_per_page: int = 1,
-        context_sentences: int = 1,
-        web_retriever: str = BM25,
+        search: str = defaults.ENGINE,
+        pages: int = defaults.PAGES,
+        passages_per_page: int = defaults.PASSAGES_PER_PAGE,
+        context_sentences: int = defaults.CONTEXT_SENTENCES,
+        web_retriever: str = defaults.RETRIEVER,
         embedder: str | None = None,
         include_categories: str | Sequence[str] = "",
         exclude_categories: str | Sequence[str] = "",

@@ -1,6 +1,7 @@
 /** The form: the text to check, and the settings. */
 
 import { h } from "../dom.js";
+import { sourcesOf, usualOf } from "../settings.js";
 import { counted } from "../text.js";
 import { helpView } from "./help.js";
 import { button, field, select } from "./parts.js";
@@ -46,7 +47,7 @@ export function formView(state, act) {
       options ? settingsView(options, draft, act) : h("p", { class: "card" }, "Loading the settings"),
     ),
     options && beginning(options),
-    helpView(),
+    helpView(options),
   ];
 
   /** @param {string} tag @param {"text" | "question"} name @param {Record<string, any>} props */
@@ -64,7 +65,7 @@ export function formView(state, act) {
  */
 export function refusal({ text, references, settings }, options) {
   if (!text.trim()) return "Paste a text, or start from an example";
-  if (Array.isArray(settings.sources) && settings.sources.length === 0) return "Tick a source to ask";
+  if (options && sourcesOf(options, settings).length === 0) return "Tick a source to ask";
   const most = options?.max_text ?? Infinity;
   const long = [text, ...references].find((one) => one.length > most && Array.from(one).length > most);
   if (long === undefined) return null;
@@ -77,9 +78,10 @@ export function refusal({ text, references, settings }, options) {
  *
  * @param {S.Options} options
  */
-function beginning({ judge, model, sources, index_size: size }) {
-  const usable = sources.filter((one) => one.status === "used").map((one) => one.source);
-  const named = usable.map((name) => (name === "wikipedia" && size ? `wikipedia (${size})` : name));
+function beginning(options) {
+  const usable = sourcesOf(options, {});
+  const model = usualOf(options, "model");
+  const named = usable.map((name) => (name === "wikipedia" ? `wikipedia (${options.index_size})` : name));
   const more = [
     h("li", null, "another encyclopaedia: ", h("code", null, "ufo serve --index DIR")),
     !model && h("li", null, "a language model as judge or source: set ", h("code", null, "OPENAI_BASE_URL"), " or ", h("code", null, "OPENAI_API_KEY")),
@@ -88,7 +90,7 @@ function beginning({ judge, model, sources, index_size: size }) {
   return h(
     "section",
     { class: "card small", "aria-label": "What can be done here" },
-    h("p", null, `Now: ${model ? `the judge ${judge}` : "the offline judge"} reads what ${named.join(" and ")} ${usable.length === 1 ? "has" : "have"} on each claim.`),
+    h("p", null, `Now: the judge ${usualOf(options, "judge")} reads what ${named.join(" and ")} ${usable.length === 1 ? "has" : "have"} on each claim.`),
     h("ul", { class: "row muted" }, h("li", null, "For more:"), more),
   );
 }

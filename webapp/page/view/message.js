@@ -2,7 +2,7 @@
 
 import { titleOf } from "../derived.js";
 import { h } from "../dom.js";
-import { REASONS, besideScore } from "../labels.js";
+import { REASONS } from "../labels.js";
 import { counted, excerpt, findQuote } from "../text.js";
 import { button, problemBox } from "./parts.js";
 import { scoresView } from "./scores.js";
@@ -37,20 +37,13 @@ export function messageView({ checked, job, place, draft }, derived, act) {
     question && h("p", { dir: "auto" }, h("span", { class: "muted" }, "Question: "), question),
     checked?.response.model && h("p", { class: "muted" }, `Answer of ${checked.response.model}`),
     found && derived?.changed && h("p", { class: "before" }, `With all evidence: ${found}`),
-    found && derived && job.status !== "running" && isScored(checked) && scoresView(checked, derived),
+    found && derived && job.status !== "running" && scoresView(checked, derived),
     found && derived && unusable(checked, derived),
     found && checked.basis?.trust && isJudged(checked) && h("p", { class: "trust" }, checked.basis.trust),
     checked && derived && wrong.length > 0 && contradictions(checked, derived, wrong, act),
     checked?.basis && basisView(checked.basis),
   );
 }
-
-/**
- * Return whether there is a score; it needs a claim and a usable judgement.
- *
- * @param {T.Checked} checked
- */
-export const isScored = ({ scores }) => scores.scores.some((one) => one.factuality_score !== null);
 
 /** Return whether a claim was checked against a passage. @param {T.Checked} checked */
 const isJudged = ({ evidence }) => evidence.some((row) => row.passage_id !== null && row.outcome !== "error");
@@ -80,11 +73,11 @@ function progress({ status }, units, derived) {
  * @param {Derived} derived
  */
 function unusable({ evidence }, { scores, mode }) {
-  const warning = besideScore(scores.scores.find((one) => one.mode === mode));
+  const warning = scores.scores.find((one) => one.mode === mode)?.beside;
   if (!warning) return null;
   const failed = evidence.filter((row) => row.reason && (row.outcome === "error" || row.reason === "unsupported_language"));
   const reasons = [...new Set(failed.map((row) => REASONS[row.reason ?? ""] ?? row.reason))];
-  return h("p", { class: "warning" }, [warning, reasons.join("; ")].filter(Boolean).join(": "));
+  return h("p", { class: "warning" }, `⚠ ${[warning, reasons.join("; ")].filter(Boolean).join(": ")}`);
 }
 
 /**

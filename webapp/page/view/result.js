@@ -4,9 +4,9 @@ import { labelSheet } from "../api.js";
 import { derive, shownOpen } from "../derived.js";
 import { h } from "../dom.js";
 import { detailView } from "./detail.js";
-import { failuresView, isScored, messageView } from "./message.js";
+import { failuresView, messageView } from "./message.js";
 import { button } from "./parts.js";
-import { contributionsView } from "./scores.js";
+import { contributionsView, isScored } from "./scores.js";
 import { selectionView } from "./selection.js";
 import { textView } from "./text.js";
 

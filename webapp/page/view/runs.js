@@ -171,10 +171,10 @@ function listView(run, rows, act) {
     "Responses of the run",
     ["Response", "Model", "Data set", "Claims", "Factuality", "Coverage", "Evidence support", "Notes"],
     rows.map((one) => {
-      const { response_id: response, question, excerpt, model, dataset, factuality_score: score, coverage, credibility } = one;
+      const { response_id: response, question, excerpt, model, dataset, words, coverage, credibility } = one;
       const name = link(question ?? excerpt.slice(0, 80), () => act.go({ view: "response", run, response }));
       const text = h("div", { class: "excerpt" }, name, h("span", { class: "small muted" }, ` ${excerpt}`));
-      return row(response, text, [model ?? "–", dataset ?? "–", claimsOf(one), decimal(score), decimal(coverage), decimal(credibility), notes(one)]);
+      return row(response, text, [model ?? "–", dataset ?? "–", claimsOf(one), words, decimal(coverage), decimal(credibility), notes(one)]);
     }),
   );
 }

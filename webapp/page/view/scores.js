@@ -1,18 +1,25 @@
 /** The score of the whole text, further scores on request, and the share of each source. */
 
 import { h } from "../dom.js";
-import { besideScore } from "../labels.js";
-import { decimal, percent } from "../text.js";
+import { capital, decimal, percent } from "../text.js";
 import { row, table } from "./parts.js";
 
 /** @import * as T from "../types.js" */
 /** @import { Derived } from "../derived.js" */
 
 /**
+ * Return whether there is a score; it needs a claim and a usable judgement.
+ *
+ * @param {T.Checked} checked
+ */
+export const isScored = ({ scores }) => scores.scores.some((one) => one.factuality_score !== null);
+
+/**
  * @param {T.Checked} checked
  * @param {Derived} derived
  */
-export function scoresView({ scores: before }, { scores, mode, changed }) {
+export function scoresView(checked, { scores, mode, changed }) {
+  const before = checked.scores;
   const { n_supported: yes, n_refuted: no, n_noans: silent, n_error: errors, credibility } = scores.passage;
   const main = scores.scores.find((one) => one.mode === mode);
   const was = before.scores.find((one) => one.mode === mode);
@@ -20,8 +27,15 @@ export function scoresView({ scores: before }, { scores, mode, changed }) {
   return h(
     "section",
     { class: "scores", "aria-label": "Scores" },
-    line("Factuality", "the share of all claims that are supported", main?.factuality_score, was?.factuality_score),
-    h(
+    main &&
+      h(
+        "p",
+        null,
+        h("strong", null, capital(main.words)),
+        !main.words.startsWith("no score") && h("span", { class: "muted" }, " the share of all claims that are supported"),
+        changed && was && ` (with all evidence: ${was.words})`,
+      ),
+    isScored(checked) && h(
       "details",
       null,
       h("summary", null, "Other scores"),
@@ -99,7 +113,7 @@ const modes = (scores) =>
     scores.map((one) =>
       row(`${one.mode} ${one.source}`, one.mode, [
         one.source ?? "all",
-        [decimal(one.factuality_score), " ", besideScore(one)],
+        [one.words, one.beside && ` ⚠ ${one.beside}`],
         decimal(one.decided_score),
         decimal(one.coverage),
       ]),

@@ -317,7 +317,7 @@ def test_what_an_earlier_version_kept_is_used(scene: Scene) -> None:
     (store,) = scene.stores
     (key,) = [entry.key for entry in store.entries()]
     kept = asdict(Finding("refuted", request_id="q1"))
-    del kept["tokens"]
+    del kept["paid"]
     store.put_many({key: packed([kept, 10, 3])})
     assert scene.run(units("r1", ROME))[0][0].outcome == "refuted"
     assert len(scene.client.requests) == 1
@@ -329,6 +329,7 @@ def test_what_is_kept_is_checked(scene: Scene) -> None:
     (store,) = scene.stores
     (key,) = [entry.key for entry in store.entries()]
     kept = asdict(Finding("supported", request_id="fake-1"))
+    del kept["paid"]
     wrong: list[Any] = [{}, {"supported": 1}, [], [kept], [kept, 10], "supported"]
     wrong += [{**kept, **one} for one in ({"outcome": "error"}, {"x": "y"})]
     for number, value in enumerate(wrong, 2):

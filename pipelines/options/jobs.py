@@ -15,7 +15,7 @@ from ufo.pipelines.options.settings import OPENED_BY_WORKERS, RecallSettings, Se
 from ufo.schemas.errors import SourceUnavailable, UsageError
 from ufo.schemas.records import MULTI, NO_SOURCE, SourceStatus
 from ufo.transforms.job import IN_FLIGHT, Job
-from ufo.transforms.judges.judge import JUDGES
+from ufo.transforms.judges.by_name import JUDGES
 from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.plugins import Spec, options_of, takes_context
 from ufo.transforms.recall.recallers import RecallJob
@@ -50,7 +50,7 @@ def choose(settings: Settings) -> Chosen:
     """
     settings.made_judge()
     explicit = settings.sources is not None
-    wanted = settings.sources or [name for name in DEFAULTS if name in SOURCES.types()]
+    wanted = settings.sources or _defaults()
     specs: list[SourceSpec] = []
     statuses: list[SourceStatus] = []
     prints: list[Mapping[str, Any]] = []
@@ -67,11 +67,7 @@ def choose(settings: Settings) -> Chosen:
                 f"no source can be named {spec.name!r}: in verdicts, {NO_SOURCE!r} means that no "
                 f"source answered, and {MULTI!r} that all voted; give it another name"
             )
-        status = UNAVAILABLE if reason else USED
-        shown = json.dumps(SOURCES.options(spec, source), sort_keys=True, default=str)
-        statuses.append(
-            SourceStatus(len(statuses) + 1, spec.name, spec.type, status, reason, shown)
-        )
+        statuses.append(_status(len(statuses) + 1, spec, source))
         if not reason:
             specs.append(spec)
             prints.append(SOURCES.described(spec, source))
@@ -88,6 +84,26 @@ def choose(settings: Settings) -> Chosen:
             "--sources, or use --mode all to have each by itself."
         )
     return Chosen(tuple(specs), tuple(statuses), tuple(prints))
+
+
+def offered(settings: Settings) -> list[SourceStatus]:
+    """Return whether each source that a service offers can serve: first those of its settings, in
+    their order, then the others of the defaults."""
+    named = [SOURCES.spec(item, settings.source_definitions) for item in settings.sources or ()]
+    others = [SOURCES.spec(name) for name in _defaults()]
+    specs = {spec.name: spec for spec in (*named, *others)}
+    return [_status(at, spec, settings.source(spec)) for at, spec in enumerate(specs.values(), 1)]
+
+
+def _defaults() -> list[str]:
+    return [name for name in DEFAULTS if name in SOURCES.types()]
+
+
+def _status(position: int, spec: Spec, source: FactSource) -> SourceStatus:
+    reason = source.unavailable()
+    options = json.dumps(SOURCES.options(spec, source), sort_keys=True, default=str)
+    status = UNAVAILABLE if reason else USED
+    return SourceStatus(position, spec.name, spec.type, status, reason, options)
 
 
 def _check_abstaining(settings: Settings, n_sources: int) -> None:
@@ -119,10 +135,10 @@ def _check_used(settings: Settings, sources: Iterable[Spec]) -> None:
         raise UsageError(f"--{name} {value!r} would be passed over: {why}, or leave it out")
 
 
-def unused(judge: str, sources: Sequence[str]) -> list[str]:
+def unused(judge: str, sources: Sequence[str | FactSource]) -> list[str]:
     """Return the options of models, and of an index, that neither the judge nor sources of these
     types use."""
-    return _unused(JUDGES.spec(judge, {}), [SOURCES.spec(name) for name in sources])
+    return _unused(JUDGES.spec(judge, {}), [SOURCES.spec(source) for source in sources])
 
 
 def _unused(judge: Spec, sources: Iterable[Spec]) -> list[str]:

@@ -1,0 +1,197 @@
+"""Compare two finished runs, or two models of one run: is the later one significantly worse?"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ufo.pipelines.reports.main_score import main_scores
+from ufo.schemas.errors import UsageError, unknown_value
+from ufo.schemas.results import Results
+from ufo.schemas.text import quantity
+from ufo.transforms.score_words import LEAST_COVERAGE, beside, why_no_score, without_score
+from ufo.transforms.votes import main_mode
+
+Row = dict[str, Any]
+
+MOST_SHOWN = 20
+"""How many questions and turned claims are shown; JSON and CSV have all claims."""
+
+# The questions on which the sides differ most; a response without a question counts as one.
+_CHANGED = """
+WITH sides AS (
+    SELECT
+        coalesce(nullif(trim(s.question), ''), s.response_id) AS question,
+        s.dataset,
+        s.response_id,
+        s.factuality_score AS score,
+        s.run = $run_b AND coalesce(s.model = $model_b, $model_b IS NULL) AS is_b
+    FROM scores AS s
+    INNER JOIN runs AS r ON r.run = s.run
+    WHERE
+        s.mode = CASE r.mode WHEN 'all' THEN 'seq' ELSE r.mode END
+        AND s.factuality_score IS NOT NULL
+        AND (
+            (s.run = $run_a AND coalesce(s.model = $model_a, $model_a IS NULL))
+            OR (s.run = $run_b AND coalesce(s.model = $model_b, $model_b IS NULL))
+        )
+)
+
+SELECT
+    question,
+    dataset,
+    avg(score) FILTER (WHERE NOT is_b) AS score_a,
+    avg(score) FILTER (WHERE is_b) AS score_b,
+    score_b - score_a AS difference,
+    min(response_id) FILTER (WHERE NOT is_b) AS response_a,
+    min(response_id) FILTER (WHERE is_b) AS response_b
+FROM sides
+GROUP BY question, dataset
+HAVING difference != 0
+ORDER BY abs(difference) DESC, question, dataset
+LIMIT $most
+"""
+
+
+def compare_runs(results: Results, titled: bool = False) -> Row:
+    """Return how the second of two runs differs from the first, shown by name or with `titled` by
+    title.
+
+    The result is the row of the macro `run_comparison` with these additions:
+
+    - `headline` and `basis`: the difference in words.
+    - `questions`: the questions that changed most.
+    - `turned`: the rows of `turned_claims`; `lost` and `won` count them.
+    - `notes`: what both scores leave out; `counts`: their responses with and without a score.
+
+    Raises:
+        UsageError: they share neither a question nor a response, or one decided nothing.
+    """
+    names = [run.name for run in results.runs]
+    called = [run.title if titled else run.name for run in results.runs]
+    scored = main_scores(results)
+    _check_scores("run", {name: scored[name] for name in names})
+    (found,) = results.query("FROM run_comparison(?, ?)", names).to_pylist()
+    if not found["n_pairs"]:
+        raise UsageError(
+            f"runs {names[0]!r} and {names[1]!r} share no question and no response with a score, "
+            "so there is nothing to compare; choose runs over the same questions."
+        )
+    turned = results.query("SELECT * EXCLUDE (run) FROM turned_claims(?, ?)", names).to_pylist()
+    lost = sum(row["before"] == "supported" for row in turned)
+    counts = ((found["n_questions"], "question"), (found["n_responses"], "response"))
+    pairs = " and ".join(quantity(n, what) for n, what in counts if n)
+    alone = found["only_baseline"] + found["only_run"]
+    means = {"score_a": found["baseline_score"], "score_b": found["run_score"]}
+    sides = {"run_a": names[0], "run_b": names[1], "model_a": None, "model_b": None}
+    return {
+        **found,
+        **_in_words(called, found | means, "one-sided p"),
+        "basis": f"Paired by {pairs}" + (f"; {alone:,} without a pair left out" if alone else ""),
+        **sides,
+        **_left_out(called, [scored[name] for name in names]),
+        "questions": _changed(results, sides),
+        "turned": turned,
+        "lost": lost,
+        "won": len(turned) - lost,
+    }
+
+
+def compare_models(results: Results, one: str, other: str) -> Row:
+    """Return how the model `other` differs from `one` in the newest of the runs.
+
+    `difference` is the score of `other` minus the score of `one`, with its 95 % interval, as in the
+    view `model_comparison`: over the questions that both answered if it is paired. `questions` are
+    those on which they differ most; `notes` and `counts` are as in `compare_runs`.
+
+    Raises:
+        UsageError: a model has no response with a score in the run, or both are the same model.
+    """
+    run = results.runs[-1]
+    mode = main_mode(run.mode)
+    rows = results.query(
+        "FROM scores_by_model WHERE run = ? AND mode = ? AND model IS NOT NULL ORDER BY model",
+        [run.name, mode],
+    ).to_pylist()
+    scored = {row["model"]: row for row in rows}
+    for name in (one, other):
+        if name not in scored:
+            raise UsageError(unknown_value("model", name, list(scored)))
+    _check_scores("model", {name: scored[name] for name in (one, other)})
+    # The view has each pair once, in either order.
+    pairs = results.query(
+        """
+        SELECT score_b AS score_a, score_a AS score_b, difference, low, high, p, n, comparison
+        FROM model_comparison
+        WHERE run = $run AND mode = $mode AND model_a = $other AND model_b = $one
+        UNION ALL
+        SELECT score_a, score_b, -difference, -high, -low, p, n, comparison FROM model_comparison
+        WHERE run = $run AND mode = $mode AND model_a = $one AND model_b = $other
+        """,
+        {"run": run.name, "mode": mode, "one": one, "other": other},
+    ).to_pylist()
+    if not pairs:
+        raise UsageError(f"{one!r} is compared with itself; name two models")
+    (found,) = pairs
+    both = f"Paired by {quantity(found['n'], 'question')} that both answered"
+    apart = f"Over {quantity(found['n'], 'response')}; they answered no two questions in common"
+    sides = {"run_a": run.name, "run_b": run.name, "model_a": one, "model_b": other}
+    return {
+        "run": run.name,
+        **sides,
+        **found,
+        **_in_words((one, other), found, "p"),
+        **_left_out((one, other), [scored[one], scored[other]]),
+        "basis": f"{both if found['comparison'] == 'paired' else apart}, in {run.title}",
+        "questions": _changed(results, sides),
+    }
+
+
+def _check_scores(what: str, rows: Mapping[str, Row]) -> None:
+    """Raise a UsageError if one of the sides has no score to show."""
+    for name, row in rows.items():
+        if why := why_no_score(row):
+            raise UsageError(f"{what} {name!r} has no score: {why}, so there is nothing to compare")
+
+
+def _in_words(names: Sequence[str], found: Row, test: str) -> dict[str, Any]:
+    """Return the two sides, and a sentence on their difference that says whether it may be chance.
+    `test` is the name of its p value."""
+    older, newer = names
+    scores = f"{found['score_b']:.3f} against {found['score_a']:.3f}"
+    difference, low, high, p = (found[name] for name in ("difference", "low", "high", "p"))
+    size = f"{abs(difference):.3f}"
+    if float(size) == 0:
+        said = f"no difference between {newer} and {older}"
+    else:
+        said = f"{newer} scores {size} {'higher' if difference > 0 else 'lower'} than {older}"
+    note = ", too few pairs to say whether by chance"
+    if low is not None and p is not None:
+        note = f" (95 % interval {low:+.3f} to {high:+.3f}, {test} = {p:.2g})"
+        note += ", which may be chance" if low <= 0 <= high else ""
+    sides = {"a": older, "b": newer, "score_a": found["score_a"], "score_b": found["score_b"]}
+    return {**sides, "headline": f"{said}, {scores}{note}"}
+
+
+_COUNTS = ("n_responses", "n_scored", "n_without_units", "n_without_references", "coverage")
+
+
+def _left_out(names: Sequence[str], rows: Sequence[Row]) -> dict[str, Any]:
+    """Return the counts of both sides, and in words what their scores leave out."""
+    notes = []
+    for name, row in zip(names, rows, strict=True):
+        low = row["coverage"] < LEAST_COVERAGE
+        coverage = f"coverage {row['coverage']:.3f}" if low else ""
+        said = "; ".join(filter(None, (coverage, beside(row), without_score(row))))
+        if said:
+            notes.append(f"{name}: {said}")
+    counts = [{name: row[name] for name in _COUNTS} for row in rows]
+    return {"notes": notes, "counts": dict(zip(("a", "b"), counts, strict=True))}
+
+
+def _changed(results: Results, sides: Mapping[str, str | None]) -> list[Row]:
+    found: list[Row] = results.query(_CHANGED, {**sides, "most": MOST_SHOWN}).to_pylist()
+    return found
+
+
+def is_worse(found: Row, p: float) -> bool:
+    """Return whether the drop is significant at level `p`."""
+    return found["p"] is not None and bool(found["p"] < p)

@@ -1,0 +1,53 @@
+"""Read the score of a run in its main mode, and what it leaves out."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ufo.schemas.text import quantity
+from ufo.transforms.extraction.clause import abstains
+from ufo.transforms.score_words import without_score
+
+if TYPE_CHECKING:
+    from ufo.schemas.results import Results
+
+_MEANS = """
+SELECT r.run, s.* EXCLUDE (run, mode, source, interval_method)
+FROM runs AS r
+LEFT JOIN scores_by_run AS s
+    ON s.run = r.run AND s.mode = CASE r.mode WHEN 'all' THEN 'seq' ELSE r.mode END
+"""
+_SILENT = """
+SELECT s.response_id, s.text
+FROM sentences AS s
+ANTI JOIN fact_units AS u ON u.run = s.run AND u.response_id = s.response_id
+WHERE s.run = $run
+"""
+_OF_REFERENCES = """
+SELECT 1 FROM sources WHERE run = $run AND type = 'reference' AND status = 'used'
+"""
+
+
+def main_scores(results: "Results") -> dict[str, dict[str, Any]]:
+    """Return the row of `scores_by_run` of each run by its name, in its main mode."""
+    found: dict[str, dict[str, Any]] = {}
+    for row in results.query(_MEANS).to_pylist():
+        # A run without a response has no row in the view.
+        counts = {name: n or 0 for name, n in row.items() if name.startswith("n_")}
+        found[row.pop("run")] = row | counts
+    return found
+
+
+def abstained(results: "Results") -> int:
+    """Return how many of the newest run's responses without a claim say that they do not know."""
+    found = results.query(_SILENT, {"run": results.runs[-1].name}).to_pylist()
+    return len({row["response_id"] for row in found if abstains(row["text"], english=False)})
+
+
+def left_out(results: "Results", row: Mapping[str, Any], n_abstained: int) -> str:
+    """Return which responses of the newest run have no score, and if references are looked at, how
+    many bring none; "" where there is nothing to say."""
+    parts = [without_score(row, n_abstained)]
+    n, of = row["n_without_references"], row["n_responses"]
+    if n and results.query(_OF_REFERENCES, {"run": results.runs[-1].name}).num_rows:
+        parts.append(f"{n:,} of {quantity(of, 'response')} without a reference")
+    return "; ".join(filter(None, parts))

@@ -1,0 +1,94 @@
+"""Say a score in words: the number with what makes it mean something, or why there is none.
+
+Terminal, HTML, notebook and page take these words from here; tables have the numbers. A row is of
+`scores` or one of its means, or a `Score` as a mapping.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ufo.schemas.text import quantity
+
+LEAST_COVERAGE = 0.5
+"""Below it a score is never shown without its coverage."""
+
+_MANY = 10  # with more than one in so many, every score mentions them
+
+
+def why_no_score(row: Mapping[str, Any] | None) -> str:
+    """Return why no number is shown for a row, "" if one is."""
+    if row is None or not row["n_units"]:
+        return "there is no claim"
+    if row["factuality_score"] is None:
+        return "no judgement was usable"
+    if not row["coverage"]:
+        n = row["n_units"]
+        return "no source knew its only claim" if n == 1 else f"no source knew any of {n:,} claims"
+    return ""
+
+
+def score_in_words(row: Mapping[str, Any] | None) -> str:
+    """Return the score with its interval and coverage, or "no score: " and the reason.
+
+    Example:
+        >>> score_in_words({"n_units": 9, "factuality_score": 0.0, "coverage": 0.0})
+        'no score: no source knew any of 9 claims'
+    """
+    why = why_no_score(row)
+    if row is None or why:
+        return f"no score: {why}"
+    score = f"{row['factuality_score']:.3f}{interval(row)}"
+    return f"factuality score {score}, coverage {row['coverage']:.3f}"
+
+
+def brief_score(row: Mapping[str, Any]) -> str:
+    """Return the score for a label or a cell: its coverage is only told where it is low."""
+    why = why_no_score(row)
+    if why:
+        said = f"no score: {why}"
+    elif row["coverage"] < LEAST_COVERAGE:
+        said = f"{row['factuality_score']:.3f}, coverage {row['coverage']:.3f}"
+    else:
+        said = f"{row['factuality_score']:.3f}"
+    return f"⚠ {said}" if beside(row) else said
+
+
+def interval(row: Mapping[str, Any]) -> str:
+    """Return the bounds of a row in brackets, "" if it has none."""
+    low, high = row.get("low"), row.get("high")
+    return "" if low is None or high is None else f" ({low:.3f} to {high:.3f})"
+
+
+def is_many(n: int, of: int) -> bool:
+    """Return whether so many judgements were unusable that every score mentions it."""
+    return n * _MANY > of
+
+
+def in_numbers(n: int, of: int) -> str:
+    """Return how many judgements were unusable, in words."""
+    return f"{n:,} of {of:,} judgements {'was' if n == 1 else 'were'} unusable"
+
+
+def beside(row: Mapping[str, Any]) -> str:
+    """Return the note to show beside a score of this row of a view, "" if there is none."""
+    n, of = row.get("n_unusable") or 0, row.get("n_judgements") or 0
+    return in_numbers(n, of) if is_many(n, of) else ""
+
+
+def without_score(row: Mapping[str, Any], n_abstained: int = 0) -> str:
+    """Return how many responses of a mean have no score, and why; "" where all have one."""
+    reasons = {
+        "n_without_units": f"without a claim{_abstaining(n_abstained)}",
+        "n_unsupported": "in a language that the judge does not know",
+        "n_unjudged": "without a usable judgement",
+    }
+    parts = [f"{row[name]:,} {why}" for name, why in reasons.items() if row[name]]
+    if not parts:
+        return ""
+    scored, of = row["n_scored"], quantity(row["n_responses"], "response")
+    has = "has" if row["n_responses"] == 1 else "have"
+    return f"{scored:,} of {of} {has} a score; {', '.join(parts)}"
+
+
+def _abstaining(n: int) -> str:
+    return f" ({n:,} of them {'abstains' if n == 1 else 'abstain'})" if n else ""

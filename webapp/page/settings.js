@@ -1,0 +1,106 @@
+/**
+ * The settings of a check, as the service describes them in `GET /options`: the page knows none of
+ * their values or bounds. A draft has those that it changes, by name and as text.
+ */
+
+/** @import * as S from "./state.js" */
+
+/** A list without an item, as text. */
+export const NOTHING = ",";
+
+/**
+ * Return the description of a setting.
+ *
+ * @param {S.Options} options
+ * @param {string} name
+ */
+export const settingOf = (options, name) => options.settings.find((one) => one.name === name);
+
+/**
+ * Return the value of a setting where a draft does not change it, as text.
+ *
+ * @param {S.Options} options
+ * @param {string} name
+ */
+export const usualOf = (options, name) => textOf(settingOf(options, name)?.value ?? null);
+
+/**
+ * Return the value of a setting that holds for a draft, as text.
+ *
+ * @param {S.Options} options
+ * @param {S.Settings} settings
+ * @param {string} name
+ */
+export const valueOf = (options, settings, name) => settings[name] ?? usualOf(options, name);
+
+/** @param {S.Value} value */
+const textOf = (value) => (value === null ? "" : Array.isArray(value) ? value.join(",") : String(value));
+
+/** Return the items of a list. @param {string} text */
+export const itemsOf = (text) => text.split(",").map((one) => one.trim()).filter(Boolean);
+
+/**
+ * Return the names of the sources that are asked, in their order.
+ *
+ * @param {S.Options} options
+ * @param {S.Settings} settings
+ */
+export const sourcesOf = (options, settings) => itemsOf(valueOf(options, settings, "sources"));
+
+/**
+ * Return the judge.
+ *
+ * @param {S.Options} options
+ * @param {S.Settings} settings
+ */
+export function judgeOf(options, settings) {
+  const name = valueOf(options, settings, "judge");
+  return options.judges.find((one) => one.judge === name);
+}
+
+/**
+ * Return why a setting has no effect, "" where it has.
+ *
+ * @param {S.Options} options
+ * @param {S.Settings} settings
+ * @param {S.Setting} setting
+ */
+export function whyUnused(options, settings, { name, always, needs }) {
+  const asked = sourcesOf(options, settings);
+  const judge = judgeOf(options, settings);
+  const users = options.sources.filter(({ source }) => asked.includes(source));
+  if (!always && ![...users, ...(judge ? [judge] : [])].some((one) => one.options.includes(name))) {
+    return "no chosen source or judge uses it";
+  }
+  const missing = Object.entries(needs).find(([other, value]) => valueOf(options, settings, other) !== value);
+  if (!missing) return "";
+  const other = settingOf(options, missing[0]);
+  const choice = other?.choices.find(({ value }) => value === missing[1]);
+  return `only with “${other?.label}: ${choice?.label}”`;
+}
+
+/**
+ * Return the settings to send: those that a draft changes and that have an effect.
+ *
+ * @param {S.Options} options
+ * @param {S.Settings} settings
+ * @returns {Record<string, S.Value>}
+ */
+export function sentOf(options, settings) {
+  const used = options.settings.filter((one) => one.name in settings && !whyUnused(options, settings, one));
+  return Object.fromEntries(used.map((one) => [one.name, typed(one, settings[one.name])]));
+}
+
+/**
+ * Return a value as its field takes it. What is no number is sent as it is: the service says why it
+ * is refused.
+ *
+ * @param {S.Setting} setting
+ * @param {string} text
+ * @returns {S.Value}
+ */
+function typed({ kind }, text) {
+  if (kind === "list") return itemsOf(text);
+  if (kind === "switch") return text === "true";
+  return kind === "number" && Number.isFinite(Number(text)) ? Number(text) : text;
+}
