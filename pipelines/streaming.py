@@ -20,6 +20,7 @@ from datetime import UTC, datetime
 from ufo.pipelines.options.jobs import choose
 from ufo.pipelines.options.settings import Settings
 from ufo.pipelines.runs.attempt import checked_name, run_lock
+from ufo.pipelines.runs.inputs import is_piped
 from ufo.pipelines.runs.run import Finished, run_evaluate
 from ufo.schemas import storage
 from ufo.schemas.errors import NothingToEvaluate, RunError, UsageError, damaged_part
@@ -108,6 +109,8 @@ def _checked(settings: Settings) -> str:
             )
     if settings.if_finished != "replace":
         raise UsageError("--if_finished is for a run with an end; --streaming resumes by itself")
+    if any(map(is_piped, settings.input)):
+        raise UsageError("--streaming waits for files, and --input names a pipe; leave one out")
     if settings.run is None:
         raise UsageError("--streaming needs --run NAME: a stopped stream is resumed by that name")
     if len(settings.run) > _NAME_CHARACTERS:

@@ -108,11 +108,9 @@ def sorted_out(raw: Mapping[str, Any], columns: Columns) -> tuple[dict[str, Any]
                 taken.add(column)
     others: dict[str, Any] = {}
     for name, value in raw.items():
-        if name in taken:
-            continue
         if name in _KEYS and name not in known:
-            known[name] = None if value in none else value
-        elif value not in none:
+            known[name] = None if name in taken or value in none else value
+        elif name not in taken and value not in none:
             others[name] = number_of(value) if of_cells else value
     return known, others
 

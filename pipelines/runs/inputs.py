@@ -6,7 +6,6 @@ once (a pipe, standard input) or from afar is copied, into a folder that lasts a
 
 import os
 import re
-import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
@@ -142,7 +141,7 @@ def is_piped(path: str) -> bool:
     read."""
     if path == STDIN or path.startswith(_OF_A_PROCESS):
         return True
-    return not storage.is_remote(path) and not stat.S_ISREG(os.stat(path).st_mode)
+    return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
 
 
 def _read(path: str, name: str, copy: str, used: Used, local: bool) -> InputFile:

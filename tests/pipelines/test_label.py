@@ -200,10 +200,11 @@ def test_a_spreadsheet_may_write_it_its_way(
     expected = [("second", "a", f"u0{n}", label, None) for n, label in enumerate((1, 0, 1), 1)]
     for delimiter in (",", ";", "\t"):
         text = "\r\n".join([*lines, "a,u03,1.0"]).replace(",", delimiter)
-        sheet.write_bytes(b"\xef\xbb\xbf" + text.encode())
-        ok("label", "import", runs, sheet)
-        columns = "run, response_id, unit_id, label, weight"
-        assert ask(f"SELECT {columns} FROM labels ORDER BY ALL") == expected
+        for encoding in ("utf-8-sig", "utf-16"):
+            sheet.write_bytes(text.encode(encoding))
+            ok("label", "import", runs, sheet)
+            columns = "run, response_id, unit_id, label, weight"
+            assert ask(f"SELECT {columns} FROM labels ORDER BY ALL") == expected
 
 
 @pytest.mark.parametrize(

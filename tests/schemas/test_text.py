@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.case_files import cases
 from ufo.schemas import text as texts
-from ufo.schemas.text import host_named, storable, visible, with_formula, without_formula
+from ufo.schemas.text import decoded, host_named, storable, visible, with_formula, without_formula
 
 
 @given(st.text(st.characters()))
@@ -30,6 +30,26 @@ def test_any_text_can_be_stored_with_the_same_offsets(text: str) -> None:
 )
 def test_what_cannot_be_stored_is_replaced(text: str, stored: str) -> None:
     assert storable(text) == stored
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"]), max_size=20))
+def test_a_text_is_decoded_by_its_mark(text: str) -> None:
+    expected = text.removeprefix("\ufeff")
+    assert decoded(text.encode()) == expected
+    for encoding in ("utf-8-sig", "utf-16", "utf-32"):
+        assert decoded(text.encode(encoding)) == text
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        pytest.param(b"caf\xe9", "not UTF-8: byte 4 is invalid; convert", id="no mark"),
+        pytest.param(b"\xff\xfea", "not UTF-16: byte 3 is invalid; convert", id="half a character"),
+    ],
+)
+def test_a_text_in_another_encoding_is_refused(body: bytes, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        decoded(body)
 
 
 def test_every_text_of_a_value() -> None:

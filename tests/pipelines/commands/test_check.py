@@ -36,6 +36,14 @@ def about(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
+def test_a_file_may_have_a_byte_order_mark(tmp_path: Path, encoding: str) -> None:
+    (tmp_path / "text.txt").write_bytes(ABOUT.encode(encoding))
+    (tmp_path / "about.txt").write_bytes(ABOUT.encode(encoding))
+    words = (tmp_path / "text.txt", "--references", tmp_path / "about.txt", "--json")
+    assert json.loads(ufo("check", *words).out)["score"] == 1.0
+
+
 def test_json_is_what_the_python_interface_returns(about: Path) -> None:
     found = ufo("check", TEXT, "--references", about, "--json", "--mode", "all", "--passages", 2)
     same = library.check_sync(TEXT, references=[ABOUT], mode="all", passages=2)

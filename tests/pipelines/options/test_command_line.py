@@ -31,6 +31,11 @@ def test_a_file_may_say_nothing(filed: Callable[..., Settings], text: str) -> No
     assert filed(text).mode == settings_of(*PLACES).mode
 
 
+def test_a_file_may_be_utf_16(tmp_path: Path) -> None:
+    (tmp_path / "ufo.yaml").write_bytes("mode: mv".encode("utf-16"))
+    assert settings_of(*PLACES, "--config", str(tmp_path / "ufo.yaml")).mode == "mv"
+
+
 def test_a_key_may_be_written_as_its_flag(filed: Callable[..., Settings]) -> None:
     assert filed("--mode: mv").mode == "mv"
 

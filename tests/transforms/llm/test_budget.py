@@ -202,6 +202,12 @@ def test_a_user_s_prices_go_before_the_shipped_ones(tmp_path: Path) -> None:
     assert load_prices(str(path)) == {**load_prices(), **mine}
 
 
+def test_prices_may_be_utf_16(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_bytes("mine: {input: 0, output: 1.5}".encode("utf-16"))
+    assert load_prices(str(path))["mine"] == Price(0.0, 1.5)
+
+
 def test_an_empty_file_of_prices_changes_none(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     path.write_text("")

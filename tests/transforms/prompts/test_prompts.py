@@ -31,10 +31,12 @@ def test_a_folder_overrides_by_name(tmp_path: Path) -> None:
     shipped = load_prompts()
     (tmp_path / "verify_user.txt").write_text("Now {facts} by {passages} in {context}\n", "utf-8")
     (tmp_path / "argument_answer.txt").write_bytes("\ufeffKurz.\r\nGut.".encode())
+    (tmp_path / "argument_citation.txt").write_bytes("Kurz!".encode("utf-16"))
     (tmp_path / "README.md").write_text("not a prompt")
     changed = load_prompts(str(tmp_path))
     assert changed.render("verify_user", facts="1", passages="2", context="3") == "Now 1 by 2 in 3"
     assert changed["argument_answer"] == "Kurz.\nGut."
+    assert changed["argument_citation"] == "Kurz!"
     assert changed["repair"] == shipped["repair"]
 
 
