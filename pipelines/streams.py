@@ -60,6 +60,11 @@ def ignored_error() -> OSError | None:
     return raw.error if isinstance(raw, Output) else None
 
 
+def drop_errors() -> None:
+    """Drop what this process writes to stderr from now on."""
+    sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for the whole process
+
+
 def _open_if_closed(descriptor: int) -> None:
     # Otherwise the next file that is opened would get the number, and what is printed.
     try:

@@ -10,7 +10,6 @@ reported.
 import os
 import re
 import signal
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -26,7 +25,7 @@ from ufo.pipelines.runs.attempt import Attempt, Written
 from ufo.pipelines.runs.chunks import Chunk
 from ufo.pipelines.runs.progress import Progress, sum_counters
 from ufo.pipelines.stopping import check_stop, end_with
-from ufo.pipelines.streams import open_outputs
+from ufo.pipelines.streams import drop_errors, open_outputs
 from ufo.schemas.errors import (
     Interrupted,
     RunError,
@@ -303,7 +302,7 @@ def _run_in_worker(chunk: Chunk, job: Job, folder: str) -> Written:
         return run_chunk(chunk, job, folder)
     except MemoryError:
         # The parent says so and ends this process, which may fail again before, with a traceback.
-        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+        drop_errors()
         raise
 
 
