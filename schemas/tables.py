@@ -186,7 +186,6 @@ MANIFEST = "manifest.json"
 FORMAT = "ufo-run"
 RUN_PREFIX = "run="
 _FILE = re.compile(r"/[^/\\]+$")
-_REMEDY = "remove {!r}, and evaluate it again"
 _LOG = logging.getLogger("ufo")
 
 
@@ -342,100 +341,67 @@ def _title(fingerprint: Mapping[str, Any], folder: str, finished: datetime) -> s
     return f"{called}, {finished.astimezone(UTC):%d %B %Y, %H:%M}"
 
 
+def tables_of_mode(mode: str) -> tuple[str, ...]:
+    """Return the tables that a run of this mode has."""
+    return OF_RECALL if mode == "recall" else OF_EVALUATE
+
+
 def manifest_of(folder: str) -> Manifest | None:
     """Return the manifest of the finished run in a folder, or None if there is none.
 
     Raises:
         RunError: it is damaged, or newer than this version can read.
     """
-    path = storage.join(folder, MANIFEST)
-    remedy = _REMEDY.format(folder)
-    if not storage.exists(path):
-        return None
-    try:
-        manifest = read_state(path, remedy)
-        if entry(manifest, "format", str) != FORMAT:
-            raise ValueError(f"format is {manifest['format']!r}, expected {FORMAT!r}")
-        version = entry(manifest, "schema_version", int)
-        if version > SCHEMA_VERSION:
-            raise RunError(
-                f"run {folder!r} has schema version {version}, and this ufo reads up to "
-                f"{SCHEMA_VERSION}; install the ufo that wrote it "
-                f"({manifest.get('ufo_version', 'a newer one')}) or a later one."
-            )
-        _check_manifest(manifest)
-    except FileNotFoundError:  # it was deleted meanwhile
-        return None
-    except (ValueError, OverflowError) as error:
-        raise damaged_part(path, error, remedy) from error
-    return manifest
-
-
-def _check_manifest(manifest: Manifest) -> None:
-    """Raise a ValueError for an entry that is missing or has another form than it was written."""
-    for name in ("ufo_version", "attempt", "mode", "tie", "judge", "finished_at"):
-        entry(manifest, name, str)
-    if any(not isinstance(source, str) for source in entry(manifest, "sources", list)):
-        raise ValueError("'sources' are not names")
-    _time_of(manifest)
-    entry(manifest, "fingerprint", dict)
-    counts = entry(manifest, "counts", dict)
-    for name in counts:
-        entry(counts, name, int)
-    tables = entry(manifest, "tables", dict)
-    # A run of an older version may lack a table.
-    now = manifest["schema_version"] == SCHEMA_VERSION
-    needed = tables_of_mode(manifest["mode"]) if now else ()
-    for table in dict.fromkeys([*needed, *tables]):
-        if table not in TABLES:
-            raise ValueError(f"there is no table {table!r}")
-        listed = entry(tables, table, dict)
-        entry(listed, "rows", int)
-        files = entry(listed, "files", list)
-        own = all(isinstance(file, str) and _FILE.sub("", file) == table for file in files)
-        if not files or not own:
-            raise ValueError(f"it does not list the files of the table {table!r}")
-        digests = entry(listed, "sha256", dict) if "sha256" in listed else {}
-        for file in digests:
-            entry(digests, file, str)
-
-
-def tables_of_mode(mode: str) -> tuple[str, ...]:
-    """Return the tables that a run of this mode has."""
-    return OF_RECALL if mode == "recall" else OF_EVALUATE
-
-
-def _time_of(manifest: Manifest) -> datetime:
-    finished = datetime.fromisoformat(manifest["finished_at"])
-    return (finished if finished.tzinfo else finished.replace(tzinfo=UTC)).astimezone(UTC)
+    found = _read(folder)
+    return None if found is None else found[0]
 
 
 def _run_in(folder: Path) -> Run | None:
-    """Return the finished run in a folder, or None if there is none. Raises what `manifest_of`
-    raises."""
-    manifest = manifest_of(str(folder))
-    if manifest is None:
-        return None
+    """Return the finished run in a folder. Returns None and raises as `manifest_of` does."""
+    found = _read(str(folder))
+    return None if found is None else found[1]
+
+
+def _read(folder: str) -> tuple[Manifest, Run] | None:
+    path = storage.join(folder, MANIFEST)
+    remedy = f"remove {folder!r}, and evaluate it again"
     try:
-        return _run(folder, manifest)
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        remedy = _REMEDY.format(str(folder))
-        raise damaged_part(str(folder / MANIFEST), error, remedy) from error
+        if storage.exists(path):
+            return read_state(path, remedy, lambda content: (content, _run(Path(folder), content)))
+    except FileNotFoundError:  # it was deleted meanwhile
+        pass
+    return None
 
 
 def _run(folder: Path, manifest: Manifest) -> Run:
-    finished, tables = _time_of(manifest), manifest["tables"]
+    """Return the run of a manifest; raise an error for an entry that is not as it was written."""
+    if manifest["format"] != FORMAT:
+        raise ValueError(f"format is {manifest['format']!r}, expected {FORMAT!r}")
+    version = entry(manifest, "schema_version", int)
+    if version > SCHEMA_VERSION:
+        raise RunError(
+            f"run {str(folder)!r} has schema version {version}, and this ufo reads up to "
+            f"{SCHEMA_VERSION}; install the ufo that wrote it "
+            f"({manifest.get('ufo_version', 'a newer one')}) or a later one."
+        )
+    for name in ("attempt", "ufo_version", "mode", "tie", "judge"):
+        entry(manifest, name, str)
+    finished = datetime.fromisoformat(manifest["finished_at"])
+    if finished.tzinfo is None:
+        finished = finished.replace(tzinfo=UTC)
+    finished = finished.astimezone(UTC)
+    counts, tables = entry(manifest, "counts", dict), _listed(manifest, version)
     return Run(
         name=folder.name.removeprefix(RUN_PREFIX),
         folder=folder,
-        schema_version=manifest["schema_version"],
+        schema_version=version,
         ufo_version=manifest["ufo_version"],
         mode=manifest["mode"],
         tie=manifest["tie"],
         judge=manifest["judge"],
-        sources=tuple(manifest["sources"]),
+        sources=tuple(map(str, entry(manifest, "sources", list))),
         finished_at=finished,
-        counts=manifest["counts"],
+        counts={name: entry(counts, name, int) for name in counts},
         files={
             table: tuple(folder / file for file in tables[table]["files"])
             for table in TABLES
@@ -449,3 +415,18 @@ def _run(folder: Path, manifest: Manifest) -> Run:
         },
         title=str(manifest.get("title") or _title(manifest["fingerprint"], folder.name, finished)),
     )
+
+
+def _listed(manifest: Manifest, version: int) -> dict[str, Any]:
+    """Return the entries of the tables of a manifest. A run of an older version may lack one."""
+    tables: dict[str, Any] = entry(manifest, "tables", dict)
+    needed = tables_of_mode(manifest["mode"]) if version == SCHEMA_VERSION else ()
+    for table in dict.fromkeys([*needed, *tables]):
+        listed = entry(tables, table, dict)
+        entry(listed, "rows", int)
+        files = entry(listed, "files", list)
+        if table not in TABLES:
+            raise ValueError(f"there is no table {table!r}")
+        if not files or any(_FILE.sub("", file) != table for file in files):
+            raise ValueError(f"it does not list the files of the table {table!r}")
+    return tables
