@@ -8,7 +8,6 @@ applies to every run in the folder that has the unit.
 import dataclasses
 import io
 import logging
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -16,7 +15,7 @@ from functools import cache
 from hashlib import sha256
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, TypeVar, get_type_hints
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -185,7 +184,7 @@ def label_files(directory: Path) -> tuple[Path, ...]:
 MANIFEST = "manifest.json"
 FORMAT = "ufo-run"
 RUN_PREFIX = "run="
-_FILE = re.compile(r"/[^/\\]+$")
+T = TypeVar("T")
 _LOG = logging.getLogger("ufo")
 
 
@@ -352,81 +351,86 @@ def manifest_of(folder: str) -> Manifest | None:
     Raises:
         RunError: it is damaged, or newer than this version can read.
     """
-    found = _read(folder)
-    return None if found is None else found[0]
+    return _read(folder, _checked)
 
 
 def _run_in(folder: Path) -> Run | None:
     """Return the finished run in a folder. Returns None and raises as `manifest_of` does."""
-    found = _read(str(folder))
-    return None if found is None else found[1]
+    return _read(str(folder), lambda content: _run(folder, _checked(content)))
 
 
-def _read(folder: str) -> tuple[Manifest, Run] | None:
+def _read(folder: str, make: Callable[[Manifest], T]) -> T | None:
     path = storage.join(folder, MANIFEST)
-    remedy = f"remove {folder!r}, and evaluate it again"
     try:
         if storage.exists(path):
-            return read_state(path, remedy, lambda content: (content, _run(Path(folder), content)))
+            return read_state(path, f"remove {folder!r}, and evaluate it again", make)
     except FileNotFoundError:  # it was deleted meanwhile
         pass
     return None
 
 
-def _run(folder: Path, manifest: Manifest) -> Run:
-    """Return the run of a manifest; raise an error for an entry that is not as it was written."""
+def _checked(manifest: Manifest) -> Manifest:
+    """Return a manifest; raise an error for an entry that is not as it was written."""
     if manifest["format"] != FORMAT:
         raise ValueError(f"format is {manifest['format']!r}, expected {FORMAT!r}")
     version = entry(manifest, "schema_version", int)
     if version > SCHEMA_VERSION:
+        run = manifest.get("run", "")
         raise RunError(
-            f"run {str(folder)!r} has schema version {version}, and this ufo reads up to "
+            f"run {run!r} has schema version {version}, and this ufo reads up to "
             f"{SCHEMA_VERSION}; install the ufo that wrote it "
             f"({manifest.get('ufo_version', 'a newer one')}) or a later one."
         )
     for name in ("attempt", "ufo_version", "mode", "tie", "judge"):
         entry(manifest, name, str)
-    finished = datetime.fromisoformat(manifest["finished_at"])
-    if finished.tzinfo is None:
-        finished = finished.replace(tzinfo=UTC)
-    finished = finished.astimezone(UTC)
-    counts, tables = entry(manifest, "counts", dict), _listed(manifest, version)
-    return Run(
-        name=folder.name.removeprefix(RUN_PREFIX),
-        folder=folder,
-        schema_version=version,
-        ufo_version=manifest["ufo_version"],
-        mode=manifest["mode"],
-        tie=manifest["tie"],
-        judge=manifest["judge"],
-        sources=tuple(map(str, entry(manifest, "sources", list))),
-        finished_at=finished,
-        counts={name: entry(counts, name, int) for name in counts},
-        files={
-            table: tuple(folder / file for file in tables[table]["files"])
-            for table in TABLES
-            if table in tables
-        },
-        llm=manifest["fingerprint"].get("options", {}).get("llm") or {},
-        checksums={
-            folder / file: digest
-            for listed in tables.values()
-            for file, digest in listed.get("sha256", {}).items()
-        },
-        title=str(manifest.get("title") or _title(manifest["fingerprint"], folder.name, finished)),
-    )
-
-
-def _listed(manifest: Manifest, version: int) -> dict[str, Any]:
-    """Return the entries of the tables of a manifest. A run of an older version may lack one."""
-    tables: dict[str, Any] = entry(manifest, "tables", dict)
+    _time_of(manifest)
+    for name in entry(manifest, "counts", dict):
+        entry(manifest["counts"], name, int)
+    # A run of an older version may lack a table.
     needed = tables_of_mode(manifest["mode"]) if version == SCHEMA_VERSION else ()
+    tables = entry(manifest, "tables", dict)
     for table in dict.fromkeys([*needed, *tables]):
         listed = entry(tables, table, dict)
         entry(listed, "rows", int)
         files = entry(listed, "files", list)
         if table not in TABLES:
             raise ValueError(f"there is no table {table!r}")
-        if not files or any(_FILE.sub("", file) != table for file in files):
+        if not files or any(file.rpartition("/")[0] != table for file in files):
             raise ValueError(f"it does not list the files of the table {table!r}")
-    return tables
+    return manifest
+
+
+def _time_of(manifest: Manifest) -> datetime:
+    finished = datetime.fromisoformat(manifest["finished_at"])
+    return (finished if finished.tzinfo else finished.replace(tzinfo=UTC)).astimezone(UTC)
+
+
+def _run(folder: Path, manifest: Manifest) -> Run:
+    """Return the run of a manifest in its folder."""
+    finished, tables = _time_of(manifest), manifest["tables"]
+    # Checksums have the same paths: 10,000 take a tenth of a second.
+    paths = {file: folder / file for listed in tables.values() for file in listed["files"]}
+    return Run(
+        name=folder.name.removeprefix(RUN_PREFIX),
+        folder=folder,
+        schema_version=manifest["schema_version"],
+        ufo_version=manifest["ufo_version"],
+        mode=manifest["mode"],
+        tie=manifest["tie"],
+        judge=manifest["judge"],
+        sources=tuple(map(str, entry(manifest, "sources", list))),
+        finished_at=finished,
+        counts=manifest["counts"],
+        files={
+            table: tuple(paths[file] for file in tables[table]["files"])
+            for table in TABLES
+            if table in tables
+        },
+        llm=manifest["fingerprint"].get("options", {}).get("llm") or {},
+        checksums={
+            paths[file]: digest
+            for listed in tables.values()
+            for file, digest in listed.get("sha256", {}).items()
+        },
+        title=str(manifest.get("title") or _title(manifest["fingerprint"], folder.name, finished)),
+    )
