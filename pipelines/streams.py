@@ -39,7 +39,7 @@ class Output(io.FileIO):
 
 def _explained(error: OSError) -> Exception:
     if isinstance(error, BrokenPipeError):
-        return ReaderGone()
+        return ReaderGone(*error.args)
     return RunError(f"the output cannot be written: {error.strerror}")
 
 
@@ -74,6 +74,7 @@ def _open_if_closed(descriptor: int) -> None:
         os.dup2(null, descriptor)
         if null != descriptor:
             os.close(null)
+        os.set_inheritable(descriptor, True)
 
 
 def _text(raw: Output, before: TextIO | None, line_buffering: bool) -> TextIO:

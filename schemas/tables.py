@@ -383,6 +383,8 @@ def _checked(manifest: Manifest) -> Manifest:
         )
     for name in ("attempt", "ufo_version", "mode", "tie", "judge"):
         entry(manifest, name, str)
+    entry(manifest, "sources", list)
+    entry(manifest, "fingerprint", dict)
     _time_of(manifest)
     for name in entry(manifest, "counts", dict):
         entry(manifest["counts"], name, int)
@@ -418,7 +420,7 @@ def _run(folder: Path, manifest: Manifest) -> Run:
         mode=manifest["mode"],
         tie=manifest["tie"],
         judge=manifest["judge"],
-        sources=tuple(map(str, entry(manifest, "sources", list))),
+        sources=tuple(map(str, manifest["sources"])),
         finished_at=finished,
         counts=manifest["counts"],
         files={
