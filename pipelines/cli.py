@@ -1,7 +1,6 @@
 """Parse the command line and run the command that it names; each command has its own module."""
 
 import atexit
-import os
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -11,6 +10,7 @@ from typing import Any, NoReturn
 from ufo.pipelines import logs
 from ufo.pipelines.options.option import Parser
 from ufo.pipelines.stopping import end_with_owner, signals_interrupt
+from ufo.pipelines.streams import ReaderGone, ignored_error, open_outputs
 from ufo.pipelines.version import VERSION
 from ufo.schemas.errors import (
     EXIT_DONE,
@@ -19,6 +19,8 @@ from ufo.schemas.errors import (
     UfoError,
     UsageError,
     explained,
+    has_cause,
+    lacks_memory,
     unknown_value,
 )
 from ufo.schemas.storage import temporary_files_in_own_folder
@@ -47,6 +49,14 @@ _COMMANDS = {
     "serve": ("serve", "serve the page: check a text, browse runs"),
 }
 
+_NO_MEMORY = (
+    "no memory left; give the process more (ulimit -v, or the limit of its container), or let a "
+    "run take less: fewer --workers, a smaller --chunk_size. What was finished is kept, and the "
+    "same command goes on"
+)
+# What these print is not their result.
+_RESULTS_ON_DISK = ("evaluate", "recall", "index build")
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code: 0, 1 could not finish, 2 wrong usage, 3 below, 4 at
@@ -56,15 +66,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     words = list(sys.argv[1:] if argv is None else argv)
     if argv is None:
+        open_outputs(results_on_disk=" ".join(words).startswith(_RESULTS_ON_DISK))
         # Beam's own clean-up at exit still needs the folder. Functions registered first run last.
         temporary = ExitStack()
         temporary.enter_context(temporary_files_in_own_folder())
         atexit.register(temporary.close)
     try:
         with signals_interrupt(ends=argv is None):
-            code = _run(words, whole=argv is None)
-            sys.stdout.flush()
-            return code
+            return _flushed(words, whole=argv is None)
     except UfoError as error:
         logs.fail(error.message)
         return error.exit_code
@@ -77,13 +86,25 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         logs.fail("interrupted")
         return EXIT_FAILED
-    except BrokenPipeError:
-        # The reader of our output (`| head`) has closed the pipe. Without this the interpreter
-        # would report an error when it flushes.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except ReaderGone:
         return EXIT_DONE
+    except Exception as error:
+        if not has_cause(error, lacks_memory):
+            raise
+        logs.fail(_NO_MEMORY)
+        return EXIT_FAILED
     finally:
         logs.stop()
+
+
+def _flushed(words: list[str], whole: bool) -> int:
+    try:
+        return _run(words, whole)
+    finally:
+        sys.stdout.flush()
+        error = ignored_error()
+        if error is not None and not isinstance(error, BrokenPipeError):
+            logs.tell(f"The output cannot be written: {error.strerror}.")
 
 
 def _run(words: list[str], whole: bool) -> int:

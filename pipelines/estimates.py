@@ -8,7 +8,6 @@ import math
 import random
 import shutil
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -18,11 +17,12 @@ from typing import Any, Final
 from ufo.pipelines.options.jobs import choose
 from ufo.pipelines.options.settings import Settings
 from ufo.pipelines.reports.tabular import page, print_rows
-from ufo.pipelines.runs.chunks import MAX_LINES, InputReport, check_columns, in_chunks
-from ufo.pipelines.runs.inputs import empty_input, find_inputs, input_files, plain_file
+from ufo.pipelines.runs.chunks import MAX_LINES, InputReport, in_chunks
+from ufo.pipelines.runs.inputs import copies, empty_input, find_inputs, read_inputs
 from ufo.schemas.records import InputRecord, OpenUnits, Passage
 from ufo.transforms.extract import extract
-from ufo.transforms.judges.judge import JUDGES, Judge, asks_llm_judge, make_judge
+from ufo.transforms.judges.by_name import JUDGES, asks_llm_judge, make_judge
+from ufo.transforms.judges.judge import Judge
 from ufo.transforms.judges.offline.offline_judge import OfflineJudge
 from ufo.transforms.llm import chat
 from ufo.transforms.llm.forms import Capabilities
@@ -188,7 +188,7 @@ def _sampled(settings: Settings) -> tuple[list[InputRecord], int]:
     """
     kept: list[InputRecord] = []
     total = 0
-    report, draw = InputReport(), random.Random(0)  # noqa: S311
+    draw = random.Random(0)  # noqa: S311
 
     def keep(record: InputRecord) -> bool:
         nonlocal total
@@ -199,13 +199,13 @@ def _sampled(settings: Settings) -> tuple[list[InputRecord], int]:
             kept[place] = record
         return False
 
-    inputs = input_files(find_inputs(settings.input), "evaluate")
-    with tempfile.TemporaryDirectory(prefix="ufo-estimate-") as folder:
-        files = [plain_file(file, folder, partial(is_used, settings.map)) for file in inputs]
-        most = settings.max_line_bytes
-        check_columns(files, settings.map, most)
-        read = report.observed(partial(parse, columns=settings.map))
-        for _ in in_chunks(files, MAX_LINES, most, keep, read):
+    with copies() as folder:
+        used = partial(is_used, settings.map)
+        inputs = read_inputs(find_inputs(settings.input), folder, used, "evaluate")
+        files = [file.plain for file in inputs]
+        report = InputReport(files, settings.map)
+        read = report.observed(partial(parse, columns=settings.map, keys=report.add_keys))
+        for _ in in_chunks(files, MAX_LINES, settings.max_line_bytes, keep, read):
             pass  # `keep` gets each record
     report.check(settings.input)
     if not kept:

@@ -14,7 +14,8 @@ from typing import Any, Final, NamedTuple
 from ufo.schemas.errors import UsageError, unknown_value
 from ufo.schemas.row import OF_CELLS, UnusableValue, kind_of, object_of
 from ufo.schemas.rows import HEAD_BYTES, as_json_lines, format_of
-from ufo.transforms.read import NAMES, structure_of
+from ufo.transforms.literals import structure_of
+from ufo.transforms.read import NAMES
 from ufo.transforms.sentences import Span
 
 Record = dict[str, Any]
@@ -347,7 +348,7 @@ def _one_text(
 def _references(value: object) -> Sequence[str]:
     """Return the references of an object: a text, a list of sentences, or objects with a `text`
     each. FEVER itself has numbers of sentences, and no text."""
-    given = structure_of(value)
+    given = structure_of(value, "evidence")
     items = given if isinstance(given, list) else [given]
     texts = [_get(item, "text", str) for item in items if isinstance(item, dict)]
     texts.append("\n".join(item for item in items if isinstance(item, str)))

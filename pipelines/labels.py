@@ -6,6 +6,7 @@ page are a sheet, too, which grows by one label at a time.
 """
 
 import csv
+import io
 import re
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping
@@ -20,7 +21,7 @@ from ufo.schemas.label_sheets import write_sheet
 from ufo.schemas.results import Results
 from ufo.schemas.rows import delimiter_of
 from ufo.schemas.tables import Label
-from ufo.schemas.text import with_formula
+from ufo.schemas.text import decoded, with_formula
 
 _DRAWN = """
 WITH drawn AS (
@@ -158,21 +159,21 @@ def _read(path: Path) -> list[_Line]:
     """Return the lines of a CSV file, separated by comma, semicolon or tab."""
     csv.field_size_limit(_LONGEST_CELL)
     try:
-        with path.open(encoding="utf-8-sig", newline="") as stream:
-            head = stream.readline()
-            stream.seek(0)
-            rows = csv.DictReader(stream, delimiter=delimiter_of(head), strict=True)
-            names = rows.fieldnames or ()
-            wanted = [name for name in ("response_id", "unit_id", "label") if name not in names]
-            if wanted:
-                raise UsageError(
-                    f"{str(path)!r} lacks the column{'s' * (len(wanted) > 1)} "
-                    f"{' and '.join(wanted)}; it has {', '.join(map(one_line, names)) or 'none'}. "
-                    "'ufo label sample' writes a sheet."
-                )
-            lines = [_Line(rows.line_num, row) for row in rows]
-    except (OSError, UnicodeDecodeError) as error:
+        text = decoded(path.read_bytes())
+    except (OSError, ValueError) as error:
         raise UsageError(f"cannot read {str(path)!r}: {error}; a sheet is CSV in UTF-8.") from error
+    stream = io.StringIO(text, newline="")
+    rows = csv.DictReader(stream, delimiter=delimiter_of(text.partition("\n")[0]), strict=True)
+    try:
+        names = rows.fieldnames or ()
+        wanted = [name for name in ("response_id", "unit_id", "label") if name not in names]
+        if wanted:
+            raise UsageError(
+                f"{str(path)!r} lacks the column{'s' * (len(wanted) > 1)} "
+                f"{' and '.join(wanted)}; it has {', '.join(map(one_line, names)) or 'none'}. "
+                "'ufo label sample' writes a sheet."
+            )
+        lines = [_Line(rows.line_num, row) for row in rows]
     except csv.Error as error:
         raise UsageError(f"{str(path)!r}, after line {rows.line_num}: {error}.") from error
     return [line for line in lines if any(map(line.get, names))]

@@ -125,6 +125,11 @@ def _unexpected(record: logging.LogRecord) -> bool:
     return error is None or not (isinstance(error, KeyboardInterrupt) or ends_run(error))
 
 
+def quiet_pool() -> None:
+    """Hide the tracebacks of the pool of processes, whose errors are raised as well."""
+    logging.getLogger("concurrent.futures").setLevel(logging.CRITICAL + 1)
+
+
 def quiet_beam() -> None:
     """Hide Beam's remarks, for example on a missing cloud library. Call it before Beam is imported:
     the import logs the first one."""

@@ -16,8 +16,8 @@ from markdown_it.token import Token
 
 from ufo.schemas.documents import Document, Section
 from ufo.schemas.errors import need
-from ufo.schemas.row import UnusableValue, marked_encoding
-from ufo.schemas.text import storable
+from ufo.schemas.row import UnusableValue
+from ufo.schemas.text import decoded, storable
 
 if TYPE_CHECKING:
     from ufo.transforms.sources.web.readers import Readers
@@ -53,7 +53,10 @@ class TextFiles:
         body = path.read_bytes()
         if suffix in _TYPES:
             return self._page(body, _TYPES[suffix], path, name)
-        text = _decoded(body)
+        try:
+            text = storable(decoded(body))
+        except ValueError as error:
+            raise UnusableValue(str(error)) from None
         if suffix in _MARKDOWN:
             title, sections = of_markdown(text)
         else:
@@ -90,17 +93,6 @@ def check_installed(paths: list[Path]) -> None:
     page = next((path for path in paths if path.suffix.lower() in _TYPES), None)
     if page is not None:
         need("web", f"reading {page}")
-
-
-def _decoded(body: bytes) -> str:
-    encoding = marked_encoding(body) or "utf-8-sig"
-    try:
-        return storable(body.decode(encoding))
-    except UnicodeDecodeError as error:
-        raise UnusableValue(
-            f"not {encoding.removesuffix('-sig').upper()}: byte {error.start + 1} is invalid; "
-            "convert the file, as by `iconv -f windows-1252 -t utf-8`"
-        ) from None
 
 
 def _lines(text: str) -> tuple[str, ...]:

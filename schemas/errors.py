@@ -22,7 +22,7 @@ that failed without such a call.
 
 import difflib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib.util import find_spec
 from typing import Final
 
@@ -125,6 +125,13 @@ def lacks_memory(error: BaseException) -> bool:
     kinds = (AssertionError, ImportError, OSError, RuntimeError, SystemError)
     said = isinstance(error, kinds) and _NO_MEMORY.search(str(error))
     return isinstance(error, MemoryError) or bool(said)
+
+
+def has_cause(error: BaseException | None, is_it: Callable[[BaseException], bool]) -> bool:
+    """Return whether an error, or one that it was raised from, is of a kind."""
+    while error is not None and not is_it(error):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def unknown_value(what: str, value: str, allowed: Iterable[str]) -> str:

@@ -38,7 +38,13 @@ __all__ = ["Results", "Run", "finished_runs", "open_results"]
 _WORDS = re.compile(r"\w+")
 _SQL_TYPES = {"string": "VARCHAR", "int64": "BIGINT", "double": "DOUBLE", "bool": "BOOLEAN"}
 # DuckDB's messages begin with the kind of error; _NOT_THE_QUERY has kinds that SQL cannot cause.
-_OF_SQL = duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException
+_NOT_OF_FILES = (
+    duckdb.ParserException,
+    duckdb.BinderException,
+    duckdb.CatalogException,
+    duckdb.InterruptException,
+    duckdb.ConnectionException,
+)
 # Errors while rows are streamed come through Arrow, as an OSError without a number, or through
 # DuckDB's binding to Python (nanobind), as a RuntimeError.
 _OF_STREAM = (duckdb.Error, pa.ArrowException, OSError, RuntimeError, MemoryError)
@@ -192,7 +198,7 @@ class Results:
                 raise
             if isinstance(error, RuntimeError) and "interrupt" in message.lower():
                 raise  # by a signal: it is the caller's to end
-            if not isinstance(error, (*_OF_SQL, duckdb.InterruptException)):
+            if not isinstance(error, _NOT_OF_FILES):
                 self._check_parts()
             if isinstance(error, MemoryError):
                 raise RunError(f"Out of Memory Error: {message or 'no memory is left'}") from error

@@ -1,28 +1,15 @@
 """Parse one row of an input: a line of JSON."""
 
-import codecs
 import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from ufo.schemas.text import without_nul
+from ufo.schemas.text import decoded, without_nul
 
 PROBLEM: Final = "unusable because"
 """The key by which a reader of another format marks an invalid record, with the reason."""
 OF_CELLS: Final = "from cells"
 """The key that marks a record whose values are cells of CSV, and so all text."""
-
-_MARKS: Final = (  # the longer first, since one of UTF-32 begins as one of UTF-16
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
-
-
-def marked_encoding(head: bytes) -> str | None:
-    """Return the encoding that a byte order mark names, but for UTF-8."""
-    return next((encoding for mark, encoding in _MARKS if head.startswith(mark)), None)
 
 
 def value_at(row: Mapping[str, Any], path: str) -> Any:
@@ -36,6 +23,11 @@ def value_at(row: Mapping[str, Any], path: str) -> Any:
     return value
 
 
+def has_value(row: Mapping[str, Any], path: str) -> bool:
+    """Return whether a row has a column, also an empty one, or a value at a path."""
+    return path in row or value_at(row, path) is not None
+
+
 class UnusableValue(ValueError):
     """A line that is not a record; the message is for the row in `failures`."""
 
@@ -47,14 +39,9 @@ def object_of(line: bytes) -> dict[str, Any]:
         UnusableValue: the line is not a JSON object, or marked as invalid.
     """
     try:
-        text = line.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        other = marked_encoding(line)
-        said = f" (the file is {other.upper()})" if other else ""
-        raise UnusableValue(
-            f"not UTF-8{said}: byte {error.start + 1} of the record is invalid; convert a file in "
-            "another encoding, as by `iconv -f windows-1252 -t utf-8`"
-        ) from None
+        text = decoded(line, " of the record")
+    except ValueError as error:
+        raise UnusableValue(str(error)) from None
     try:
         found = json_of(text)
     except (ValueError, RecursionError) as error:

@@ -27,8 +27,8 @@ from ufo.schemas.compression import (
     compression_of,
     decompressed,
 )
-from ufo.schemas.row import OF_CELLS, PROBLEM, marked_encoding
-from ufo.schemas.text import without_nul
+from ufo.schemas.row import OF_CELLS, PROBLEM
+from ufo.schemas.text import marked_encoding, without_nul
 
 LINES: Final = "JSON Lines"
 ARRAY: Final = "a JSON array"
@@ -46,6 +46,7 @@ _PARQUET_ROWS: Final = 1_000
 _MAX_CELL: Final = 16 * 1024 * 1024  # characters; a record's own limit is --max_line_bytes
 _SHOWN: Final = 4096
 _JSON: Final = json.JSONDecoder()
+_WRITTEN: Final = json.JSONEncoder(ensure_ascii=False)
 _BETWEEN: Final = re.compile(r"[\s,]*")
 _LINE_ENDS: Final = re.compile(r"[\r\n]+")
 _BOM: Final = codecs.BOM_UTF8
@@ -86,7 +87,7 @@ def _csv_rows(text: io.TextIOWrapper) -> Iterator[str]:
             yield json.dumps({PROBLEM: f"not CSV: line {rows.line_num}: {error}"})
             continue
         if any(cells):
-            yield json.dumps(_record(header, cells), ensure_ascii=False)
+            yield _WRITTEN.encode(_record(header, cells))
 
 
 def _csv_reader(text: TextIO) -> tuple[Any, list[str]]:
@@ -115,7 +116,8 @@ def _record(header: list[str], cells: list[str]) -> dict[str, Any]:
     record: dict[str, Any] = {name: cell for name, cell in zip(header, cells, strict=False) if name}
     if len(cells) > len(header):
         record = {PROBLEM: "the row has more cells than the header has columns", **record}
-    return {**record, OF_CELLS: True}
+    record[OF_CELLS] = True
+    return record
 
 
 def _items(text: io.TextIOWrapper, in_array: bool) -> Iterator[str]:
@@ -180,9 +182,10 @@ def _parquet_rows(stream: BinaryIO, used: Used | None) -> Iterator[str]:
     file = pq.ParquetFile(stream)
     left_out = left_out_columns(stream, used) if used else ()
     names = [name for name in file.schema_arrow.names if name not in left_out]
+    write = json.JSONEncoder(ensure_ascii=False, default=_as_text).encode
     for batch in file.iter_batches(_PARQUET_ROWS, columns=names):
         for row in batch.to_pylist(maps_as_pydicts="lossy"):
-            yield json.dumps(_present(row), ensure_ascii=False, default=_as_text)
+            yield write(_present(row))
 
 
 def _as_text(value: object) -> str:
@@ -197,7 +200,11 @@ def _as_text(value: object) -> str:
 def _present(value: Any) -> Any:
     """Return a row without its NULLs, nested ones included: they mean the same as a missing key."""
     if isinstance(value, dict):
-        return {name: _present(item) for name, item in value.items() if item is not None}
+        return {
+            name: item if isinstance(item, str) else _present(item)
+            for name, item in value.items()
+            if item is not None
+        }
     return [_present(item) for item in value] if isinstance(value, list) else value
 
 

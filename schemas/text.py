@@ -1,11 +1,12 @@
-"""Replace characters that tables cannot store, make texts safe to show, format quantities, and
-normalise names of hosts.
+"""Decode texts, replace characters that tables cannot store, make texts safe to show, format
+quantities, and normalise names of hosts.
 
 All text from outside passes through here: input, references, service requests, documents of an
 index, replies of models and of the web. Where such texts are shown, a spreadsheet must not run them
 and a terminal must not obey them.
 """
 
+import codecs
 import re
 from ipaddress import ip_address
 from typing import Any, Final
@@ -21,6 +22,42 @@ _STEERING = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]"
 )
 """Characters that control a terminal or the order of letters: C0, escape, C1 and bidi controls."""
+
+
+_MARKS: Final = (  # the longer first, since one of UTF-32 begins as one of UTF-16
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+
+
+_FIRST_BYTES: Final = frozenset(mark[:1] for mark, _ in _MARKS)
+
+
+def marked_encoding(head: bytes) -> str | None:
+    """Return the encoding that a byte order mark names, but for UTF-8."""
+    if head[:1] not in _FIRST_BYTES:  # fast path, for most texts
+        return None
+    return next((encoding for mark, encoding in _MARKS if head.startswith(mark)), None)
+
+
+def decoded(body: bytes, where: str = "") -> str:
+    """Return a text in UTF-8, or in the encoding that its byte order mark names; `where` says for
+    the message what the bytes are of.
+
+    Raises:
+        ValueError: it is in another encoding; the message says what to do.
+    """
+    encoding = marked_encoding(body) or "utf-8"
+    try:
+        return body.decode(encoding).removeprefix("\ufeff")
+    except UnicodeDecodeError as error:
+        named = encoding.upper()
+        raise ValueError(
+            f"not {named}: byte {error.start + 1}{where} is invalid; convert a file in another "
+            "encoding, as by `iconv -f windows-1252 -t utf-8`"
+        ) from None
 
 
 def without_nul(value: Any) -> Any:

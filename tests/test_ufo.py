@@ -194,7 +194,6 @@ WRONG = {
         "responses is empty; there is nothing to evaluate",
     ),
     "a number as a response": (([5],), r"responses\[0\] is neither a text nor a record"),
-    "a response that is no text": (([{"response": object()}],), r"responses\[0\]"),
     "no sources": (([ETNA], []), "sources is an empty list"),
     "a source as a record": (([ETNA], [{"name": "x"}]), "a source is a name or"),
     "two of one name": (([ETNA], [Knows("a"), Knows("b")]), "two sources are named 'Knows'"),
@@ -206,6 +205,16 @@ WRONG = {
 def test_what_is_wrong_is_raised(arguments: tuple[Any, ...], message: str) -> None:
     with pytest.raises(ufo.UsageError, match=message):
         ufo.evaluate(*arguments, quiet=True)
+
+
+def test_a_value_that_is_none_of_json_costs_its_record_alone() -> None:
+    result = ufo.evaluate([ETNA, {"response": object()}], sources=["reference"], quiet=True)
+    assert result.failures["key"].to_pylist() == ["responses.jsonl:2"]
+
+
+def test_references_that_are_a_mapping_are_refused() -> None:
+    with pytest.raises(ufo.UsageError, match="references is a text or a list of texts, not dict"):
+        ufo.check_sync(ETNA, references={ETNA: 1})
 
 
 def test_an_unknown_option_is_answered_with_the_nearest() -> None:

@@ -22,7 +22,8 @@ from ufo.schemas.records import (
 )
 from ufo.transforms.check import Checked, check_parts, pooled_verdicts, settle, undecided
 from ufo.transforms.extract import EXTRACT, Extracted, extract
-from ufo.transforms.judges.judge import Judge, make_judge
+from ufo.transforms.judges.by_name import make_judge
+from ufo.transforms.judges.judge import Judge
 from ufo.transforms.llm.request import Client
 from ufo.transforms.scores import Scores, VoteRules, score
 from ufo.transforms.sources.fact_source import FactSource, make_source

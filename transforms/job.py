@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple
 
 from ufo.schemas.errors import RunError, UsageError, need
 from ufo.schemas.storage import absolute
-from ufo.transforms.judges.judge import JudgeSpec
+from ufo.transforms.judges.by_name import JudgeSpec
 from ufo.transforms.llm.request import VERIFIER
 from ufo.transforms.read import MAX_LINE_BYTES, Columns
 from ufo.transforms.sources.fact_source import SourceContext, SourceSpec

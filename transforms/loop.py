@@ -58,14 +58,27 @@ def process_loop() -> asyncio.AbstractEventLoop:
     global _loop
     with _lock:
         if _loop is None or _loop.is_closed():
-            _loop = asyncio.new_event_loop()
-            threading.Thread(target=_loop.run_forever, name="ufo-loop", daemon=True).start()
+            loop = asyncio.new_event_loop()
+            try:
+                threading.Thread(target=loop.run_forever, name="ufo-loop", daemon=True).start()
+            except RuntimeError:  # for lack of memory; whoever waits for a loop without one hangs
+                loop.close()
+                raise
+            _loop = loop
         return _loop
 
 
 def wait_for(coroutine: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine on the process's loop and return its result, from synchronous code."""
-    return asyncio.run_coroutine_threadsafe(coroutine, process_loop()).result()
+    return _started(coroutine).result()
+
+
+def _started(coroutine: Coroutine[Any, Any, T]) -> Future[T]:
+    try:
+        return asyncio.run_coroutine_threadsafe(coroutine, process_loop())
+    except BaseException:
+        coroutine.close()  # otherwise Python warns that it was never awaited
+        raise
 
 
 class CallWindow(Generic[K, T]):
@@ -84,7 +97,7 @@ class CallWindow(Generic[K, T]):
 
     def submit(self, key: K, coroutine: Coroutine[Any, Any, T]) -> Iterator[tuple[K, T]]:
         """Start a coroutine; yield (key, result) of those completed by now, in any order."""
-        future = asyncio.run_coroutine_threadsafe(coroutine, process_loop())
+        future = _started(coroutine)
         self._under_way[future] = key
         future.add_done_callback(self._completed.put)
         while not self._completed.empty() or len(self._under_way) >= self._size:

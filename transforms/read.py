@@ -17,8 +17,9 @@ from typing import Any, Final, TypeVar
 
 from ufo.schemas.errors import UsageError, unknown_value
 from ufo.schemas.records import Failure, GivenClaim, InputRecord, LabelledSpan, content_id
-from ufo.schemas.row import OF_CELLS, UnusableValue, json_of, kind_of, object_of
+from ufo.schemas.row import OF_CELLS, UnusableValue, json_of, kind_of, object_of, value_at
 from ufo.schemas.text import without_nul
+from ufo.transforms.literals import structure_of
 from ufo.transforms.sentences import segment
 
 FIELDS: Final = (
@@ -26,6 +27,15 @@ FIELDS: Final = (
     *("spans", "sentence_labels", "language", "metadata"),
 )
 """The keys of an input record."""
+_KEYS: Final = frozenset(FIELDS)
+_TYPES: Final[Mapping[str, type | tuple[type, ...]]] = {
+    "id": (str, int),
+    "reference_answers": (str, list),
+    "label": (str, int, float),
+    "metadata": dict,
+    **dict.fromkeys(("claims", "spans", "sentence_labels"), list),
+}
+"""The types of values of keys that are not text alone."""
 _ALIASES: Final = {"reference answers": "reference_answers"}
 # Common names in other data sets: suggested in a warning, but not mapped.
 _USUAL: Final = {
@@ -74,25 +84,36 @@ def named_columns(
 
 def is_used(columns: Columns | None, name: str) -> bool:
     """Return whether a column of the input is read as a key; `columns` is from `--map`."""
-    return name in (*FIELDS, *_ALIASES, *(columns or {}).values())
+    mapped = (columns or {}).values()
+    return name in (*FIELDS, *_ALIASES, *mapped) or any(
+        path.startswith(f"{name}.") for path in mapped
+    )
 
 
 def sorted_out(raw: Mapping[str, Any], columns: Columns) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the values of a record's keys, and the values of the other columns.
 
-    Null values and empty cells are left out.
+    Null values and empty cells are left out. The object around the value of a path is another
+    column.
     """
     of_cells = OF_CELLS in raw
     none = (None, "") if of_cells else (None,)
-    present = {name: value for name, value in raw.items() if value not in none and name != OF_CELLS}
-    known = {name: present.pop(column) for name, column in columns.items() if column in present}
-    for alias, name in _ALIASES.items():
-        if alias in present and name not in known:
-            known[name] = present.pop(alias)
-    for name in FIELDS:
-        if name in raw and name not in known:
-            known[name] = present.pop(name, None)
-    others = {name: number_of(value) if of_cells else value for name, value in present.items()}
+    known: dict[str, Any] = {}
+    taken = {OF_CELLS}
+    for key, column in (*columns.items(), *((name, alias) for alias, name in _ALIASES.items())):
+        if key not in known and column not in taken:
+            value = value_at(raw, column)
+            if value not in none:
+                known[key] = value
+                taken.add(column)
+    others: dict[str, Any] = {}
+    for name, value in raw.items():
+        if name in taken:
+            continue
+        if name in _KEYS and name not in known:
+            known[name] = None if value in none else value
+        elif value not in none:
+            others[name] = number_of(value) if of_cells else value
     return known, others
 
 
@@ -101,6 +122,21 @@ def nearest(name: str) -> str | None:
     folded = name.casefold().strip()
     matches = difflib.get_close_matches(folded, [*FIELDS, *_USUAL], n=1, cutoff=0.7)
     return _USUAL.get(matches[0], matches[0]) if matches else None
+
+
+def advised(name: str, value: object) -> str | None:
+    """Return what to give to `--map` to read an unknown column, such as `response=outputs.answer`;
+    None if its name means no key, or the key cannot have its value."""
+    key = nearest(name)
+    if key is None:
+        return None
+    path = name
+    if isinstance(value, dict) and key != "metadata":
+        texts = [member for member, item in value.items() if isinstance(item, str) and item.strip()]
+        same = [member for member in texts if nearest(member) == key]
+        path = f"{name}.{(same or texts)[0]}" if len(texts) == 1 or same else ""
+        value = value_at({name: value}, path)
+    return f"{key}={path}" if isinstance(value, _TYPES.get(key, str)) else None
 
 
 def recognised(names: Sequence[str]) -> dict[str, str]:
@@ -114,16 +150,6 @@ def recognised(names: Sequence[str]) -> dict[str, str]:
         if column := folded.pop(known.replace("_", " ").strip(), None):
             found.setdefault(_USUAL.get(known, known), column)
     return {key: found[key] for key in FIELDS if key in found}
-
-
-def structure_of(value: object) -> object:
-    """Return the list or object in a JSON string, as in cells of CSV; other values unchanged."""
-    if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
-        try:
-            return json_of(value)
-        except (ValueError, RecursionError):
-            return value
-    return value
 
 
 def number_of(cell: object) -> object:
@@ -154,6 +180,8 @@ def text_value(raw: Mapping[str, Any], name: str, where: str = "") -> str | None
 
 def check_writable(value: str, name: str) -> None:
     """Raise UnusableValue for a lone surrogate, which JSON allows and a table cannot store."""
+    if value.isascii():  # fast path, for most texts
+        return
     try:
         value.encode()
     except UnicodeEncodeError:
@@ -183,7 +211,7 @@ def list_value(raw: Mapping[str, Any], name: str) -> list[Any]:
     Raises:
         UnusableValue: it has another type.
     """
-    value = structure_of(raw.get(name))
+    value = structure_of(raw.get(name), name)
     if value is None:
         return []
     if not isinstance(value, list):
@@ -222,14 +250,16 @@ def parse(
     columns: Columns | None = None,
     unknown: Unknown | None = None,
     left_out: LeftOut = lambda failure: None,
+    keys: Unknown | None = None,
 ) -> InputRecord | Failure:
     """Return the record of one line (`key` is `file:line` or `file@byte`), or a failure.
 
-    `columns` are other names of a record's keys. Values of unknown keys go into `metadata`, and
-    `unknown` is called with them. A given claim that cannot be used is not in the record, and
+    `columns` are other names of a record's keys, or paths as in `outputs.answer`. `keys` is called
+    with each object, and `unknown` with the values of unknown keys of a record, which go into its
+    `metadata`. A given claim that cannot be used is not in the record, and
     `left_out` is called with its failure. A response without `id` gets a hash of its content as id.
     """
-    make = partial(_record, columns or {}, unknown, left_out)
+    make = partial(_record, columns or {}, unknown, left_out, keys)
     return record_of(make, key, line, max_line_bytes)
 
 
@@ -264,14 +294,18 @@ def _record(
     columns: Columns,
     unknown: Unknown | None,
     left_out: LeftOut,
+    keys: Unknown | None,
     key: str,
     given: dict[str, Any],
 ) -> InputRecord:
+    if keys is not None:
+        keys(given)
     raw, others = sorted_out(given, columns)
     if "response" not in raw:
         there = f"; there are: {', '.join(others)}"[:200] if others else ""
-        meant = next((name for name in others if nearest(name) == "response"), None)
-        hint = f" (--map response={meant} reads that one)" if meant else ""
+        advice = filter(None, (advised(name, value) for name, value in others.items()))
+        meant = next((one for one in advice if one.startswith("response=")), None)
+        hint = f" (--map {meant} reads that one)" if meant else ""
         raise UnusableValue(f"`response` is missing{there}{hint}")
     text = text_value(raw, "response")
     if text is None or not text.strip():
@@ -307,7 +341,7 @@ def _record(
 
 
 def _references(raw: Mapping[str, Any]) -> list[str]:
-    value = structure_of(raw.get("reference_answers"))
+    value = structure_of(raw.get("reference_answers"), "reference_answers")
     items = value if isinstance(value, list) else [value]
     found = []
     for item in items:
@@ -336,14 +370,16 @@ def _score(raw: Mapping[str, Any]) -> float | None:
 
 
 def _metadata(raw: Mapping[str, Any], others: Mapping[str, Any]) -> str | None:
-    value = structure_of(raw.get("metadata"))
+    value = structure_of(raw.get("metadata"), "metadata")
     if value is not None and not isinstance(value, dict):
         raise UnusableValue(f"`metadata` is an object, not {kind_of(value)}")
     if value is None and not others:
         return None
-    # An invalid value of an unknown key is left out, without failing the record.
-    kept = {name: item for name, item in others.items() if _written({name: item}) is not None}
-    text = _written({**kept, **(value or {})})
+    text = _written({**others, **(value or {})})
+    if text is None:
+        # An invalid value of an unknown key is left out, without failing the record.
+        kept = {name: item for name, item in others.items() if _written({name: item}) is not None}
+        text = _written({**kept, **(value or {})})
     if text is None:
         raise UnusableValue(
             "`metadata` has a number that no float can hold, half of a surrogate pair, or is "
@@ -352,10 +388,13 @@ def _metadata(raw: Mapping[str, Any], others: Mapping[str, Any]) -> str | None:
     return text
 
 
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, sort_keys=True, allow_nan=False)
+
+
 def _written(item: Mapping[str, Any]) -> str | None:
     """Return JSON for a table, None if it cannot store the value; 1e999 is infinite in Python."""
     try:
-        text = json.dumps(_without_nulls(item), ensure_ascii=False, sort_keys=True, allow_nan=False)
+        text = _ENCODER.encode(_without_nulls(item))
         text.encode()
     except (ValueError, RecursionError):
         return None

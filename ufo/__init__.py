@@ -14,9 +14,8 @@ This is the only module that users and plug-ins import. To write a fact source, 
 """
 
 import asyncio
-import json
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -43,7 +42,7 @@ from ufo.transforms.sources.fact_source import FactSource, Found, Retrieved, Sou
 from ufo.transforms.verifiers.verifier import Pair, Probabilities, Verifier
 
 if TYPE_CHECKING:
-    from ufo.pipelines.runs.jobs import Given
+    from ufo.pipelines.runs.given import Given
     from ufo.pipelines.runs.run import Finished
     from ufo.schemas.results import Results
     from ufo.transforms.job import Job
@@ -191,7 +190,7 @@ def _finished(
 ) -> tuple["Results", str, ExitStack]:
     """Run on the given input; return the results, the run's folder, and a stack that deletes a
     temporary output folder. If this process is killed, the next command deletes it."""
-    from ufo.pipelines.runs.jobs import input_path
+    from ufo.pipelines.runs.given import input_path
     from ufo.pipelines.runs.remote_results import open_results
 
     temporary = ExitStack()
@@ -214,7 +213,7 @@ async def check(
     text: str,
     *,
     question: str | None = None,
-    references: str | Sequence[str] | None = None,
+    references: Iterable[str] | str | None = None,
     sources: Sequence[str | Mapping[str, Any] | FactSource] | None = None,
     mode: str = "seq",
     client: Client | None = None,
@@ -254,16 +253,16 @@ async def check(
 async def _check(
     text: str,
     question: str | None,
-    references: str | Sequence[str] | None,
+    references: Iterable[str] | str | None,
     job: "Job",
     client: Client | None,
 ) -> Check:
+    from ufo.pipelines.runs.given import line_of, references_of
     from ufo.transforms.check_text import check_text, opened
     from ufo.transforms.read import parse
 
-    trusted = references if isinstance(references, str) else list(references or ())
-    given = {"response": text, "question": question, "reference_answers": trusted}
-    record = parse("text", json.dumps(given).encode())
+    given = {"response": text, "question": question, "reference_answers": references_of(references)}
+    record = parse("text", line_of(given).encode())
     if isinstance(record, Failure):
         raise UsageError(record.message)
     try:
@@ -279,7 +278,7 @@ def check_sync(
     text: str,
     *,
     question: str | None = None,
-    references: str | Sequence[str] | None = None,
+    references: Iterable[str] | str | None = None,
     sources: Sequence[str | Mapping[str, Any] | FactSource] | None = None,
     mode: str = "seq",
     client: Client | None = None,

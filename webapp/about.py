@@ -16,7 +16,7 @@ from ufo.pipelines.options.judge_flags import LLM, default_judge, flags_of
 from ufo.pipelines.options.option import Affects, Option
 from ufo.schemas.errors import PluginError
 from ufo.schemas.records import CATEGORIES
-from ufo.transforms.judges.judge import JUDGES
+from ufo.transforms.judges.by_name import JUDGES
 from ufo.transforms.judges.llm.llm_settings import FUNCTION, formulation_of
 from ufo.transforms.llm.request import EXTRACTOR, KNOWLEDGE, VERIFIER
 from ufo.transforms.plugins import Registry

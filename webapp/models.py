@@ -24,7 +24,7 @@ from ufo.schemas.errors import UsageError, unknown_value
 from ufo.schemas.records import Failure, InputRecord, Passage
 from ufo.schemas.text import without_nul
 from ufo.transforms.job import Job
-from ufo.transforms.judges.judge import JUDGES
+from ufo.transforms.judges.by_name import JUDGES
 from ufo.transforms.plugins import Registry
 from ufo.transforms.read import parse
 from ufo.transforms.sources.fact_source import SOURCES

@@ -62,14 +62,14 @@ async def upload(
     "/upload/columns",
     openapi_extra=_body(f"The first bytes of a file, up to {_HEAD:,}"),
 )
-async def columns(request: Request, desk: AtDesk) -> answers.UploadColumns:
+async def columns(request: Request) -> answers.UploadColumns:
     """Return the columns of a file from its first bytes, and the key that each is read as."""
     head = b""
     async for chunk in request.stream():
         head += chunk
         if len(head) >= _HEAD:
             break
-    names = columns_of(head[:_HEAD], NAMES)
+    names = list(columns_of(head[:_HEAD], NAMES))
     return answers.UploadColumns(columns=names, fields=recognised(names))
 
 

@@ -26,7 +26,8 @@ from typing import Any
 
 from trafilatura import extract
 
-from ufo.transforms.sources.web.documents import FetchedPage, document_of
+from ufo.transforms.sources.web.documents import FetchedPage
+from ufo.transforms.sources.web.reading import document_of
 
 RETRIEVED = "2026-01-01T00:00:00+00:00"
 PASSES = 3

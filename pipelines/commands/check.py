@@ -12,6 +12,7 @@ from ufo.pipelines.options.option import Parser
 from ufo.pipelines.reports.tabular import as_json, page
 from ufo.pipelines.reports.terminal import print_check
 from ufo.schemas.errors import EXIT_DONE, EXIT_FAILED, NothingUsable, UsageError
+from ufo.schemas.text import decoded
 
 
 def register(commands: Any) -> None:
@@ -80,6 +81,6 @@ def _read(path: str, name: str) -> str:
 
 def _decoded(content: bytes, name: str) -> str:
     try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{name} is no text: it is not UTF-8 at byte {error.start}") from error
+        return decoded(content)
+    except ValueError as error:
+        raise UsageError(f"{name} is no text: it is {error}") from error

@@ -9,7 +9,7 @@ from typing import Any
 from ufo.pipelines.commands.output import AS_JSON, declare, print_json
 from ufo.pipelines.options.judge_flags import flags_of
 from ufo.schemas.errors import EXIT_DONE
-from ufo.transforms.judges.judge import JUDGES
+from ufo.transforms.judges.by_name import JUDGES
 from ufo.transforms.judges.offline import judged_by
 from ufo.transforms.plugins import Spec
 from ufo.transforms.sources.fact_source import SOURCES

@@ -34,6 +34,7 @@ from ufo.pipelines.options.option import Option, Parser
 from ufo.pipelines.options.settings import RECALL_GROUPS, RecallSettings, S, Settings
 from ufo.schemas import storage
 from ufo.schemas.errors import UsageError, unknown_value
+from ufo.schemas.text import decoded
 from ufo.transforms.job import into_environment
 from ufo.transforms.sources.fact_source import FactSource
 
@@ -139,8 +140,8 @@ def load(path: str, parser: Parser) -> GivenOptions:
         UsageError: the file is missing, not YAML, or has an unknown key.
     """
     try:
-        content = yaml.safe_load(storage.read(path).decode())
-    except (OSError, UnicodeDecodeError) as error:
+        content = yaml.safe_load(decoded(storage.read(path)))
+    except (OSError, ValueError) as error:
         raise UsageError(f"--config {path!r} cannot be read: {error}") from error
     except yaml.YAMLError as error:
         raise UsageError(f"--config {path!r} is not YAML: {error}") from error

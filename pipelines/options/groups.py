@@ -354,18 +354,17 @@ class JudgeOptions:
         label="Verifier of the offline judge",
     )
     formulation: str | None = of_judge(
-        "how the model is asked (the last three in the form of these models: the default where "
-        "--model names one)",
+        "how the model is asked",
         "HOW",
         default=_LLM.formulation,
         choices={
             FUNCTION: "all facts in one call (FaaF)",
             STEPWISE: "step by step (UFO)",
             RATIONALE: "rationale first (Facts&Evidence)",
-            PROMPT: "one question for each fact",
-            MINICHECK: "as MiniCheck is",
-            GRANITE_GUARDIAN: "as Granite Guardian is",
-            LYNX: "as Lynx is",
+            PROMPT: "each fact alone",
+            MINICHECK: "MiniCheck's form",
+            GRANITE_GUARDIAN: "Granite Guardian's",
+            LYNX: "Lynx's",
         },
         label="How the model is asked",
     )

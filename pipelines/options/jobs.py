@@ -15,7 +15,7 @@ from ufo.pipelines.options.settings import OPENED_BY_WORKERS, RecallSettings, Se
 from ufo.schemas.errors import SourceUnavailable, UsageError
 from ufo.schemas.records import MULTI, NO_SOURCE, SourceStatus
 from ufo.transforms.job import IN_FLIGHT, Job
-from ufo.transforms.judges.judge import JUDGES
+from ufo.transforms.judges.by_name import JUDGES
 from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.plugins import Spec, options_of, takes_context
 from ufo.transforms.recall.recallers import RecallJob

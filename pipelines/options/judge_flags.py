@@ -7,7 +7,7 @@ from typing import Any, Final
 from ufo.pipelines.options.groups import JudgeOptions, ModelOptions
 from ufo.pipelines.options.option import Affects, Parser, names_of, options_of
 from ufo.schemas.errors import PluginError, UsageError, unknown_value
-from ufo.transforms.judges.judge import JUDGES, asks_llm_judge
+from ufo.transforms.judges.by_name import JUDGES, asks_llm_judge
 from ufo.transforms.judges.llm.llm_settings import FUNCTION, formulation_of
 from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.plugins import Spec

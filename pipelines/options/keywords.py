@@ -14,84 +14,83 @@ class CheckKeywords(TypedDict, total=False):
     """Options by keyword:
 
     config: YAML file with these options, named sources and judges; flags on the command
-        line win
+        line win.
     tie: verdict where as many passages support a claim as refute it: not_factual (default)
-        or factual
+        or factual.
     units: unit to check: claim (default): atomic claims of a sentence; sentence: each
-        sentence as a whole
-    index: index of the source wikipedia, a folder or gs://…
+        sentence as a whole.
+    index: index of the source wikipedia, a folder or gs://….
     retriever: how an index is searched (dense and hybrid need one that was built with
-        --embedder): bm25 (default): by words; dense: by meaning; hybrid: by both
+        --embedder): bm25 (default): by words; dense: by meaning; hybrid: by both.
     embedder: embedder of dense and hybrid: openai[:MODEL], a model folder or a name on a
-        model hub (default: the one that the index was built with)
+        model hub (default: the one that the index was built with).
     passages: passages to retrieve per unit and source (default 5); more see more, and cost
-        more
-    samples: samples of the source llm (default 5)
-    temperature: sampling temperature of the source llm (default 1)
+        more.
+    samples: samples of the source llm (default 5).
+    temperature: sampling temperature of the source llm (default 1).
     sampling: requests of the source llm: per_query (default): one for each query; bundled:
-        one for all queries of a response
-    search: search engine: serper (default), searxng or brave
-    pages: pages to fetch per query (default 5); several addresses of one page count as one
+        one for all queries of a response.
+    search: search engine: serper (default), searxng or brave.
+    pages: pages to fetch per query (default 5); several addresses of one page count as one.
     passages_per_page: best sentences to take per page (default 1); each is a passage, and
         those whose contexts overlap are merged; 0: use the search snippets and fetch
-        nothing
-    context_sentences: sentences before and after each best one (default 1)
+        nothing.
+    context_sentences: sentences before and after each best one (default 1).
     web_retriever: how the sentences of a page are ranked (dense needs --embedder): bm25
-        (default): by words; dense: by meaning
-    include_categories: use only pages of these categories: news,wiki,…
-    exclude_categories: exclude hosts of these categories
-    include_domains: use only these domains: example.org,*.gov
-    exclude_domains: exclude these registered domains
+        (default): by words; dense: by meaning.
+    include_categories: use only pages of these categories: news,wiki,….
+    exclude_categories: exclude hosts of these categories.
+    include_domains: use only these domains: example.org,*.gov.
+    exclude_domains: exclude these registered domains.
     web_snapshot: a new folder records searches and pages; a finished one replays them
-        without network
-    allow_private_hosts: also fetch from private addresses and unusual ports
+        without network.
+    allow_private_hosts: also fetch from private addresses and unusual ports.
     judge: llm (default if a key or base URL is given); offline: a small local model, no
-        network; FILE.py:Class, or any that `ufo judges` lists
+        network; FILE.py:Class, or any that `ufo judges` lists.
     verifier: model of the offline judge: overlap (default), bundled, a folder,
-        FILE.py:Class or a cross-encoder on a model hub (organisation/model)
-    formulation: how the model is asked (the last three in the form of these models: the
-        default where --model names one): function (default): all facts in one call (FaaF);
+        FILE.py:Class or a cross-encoder on a model hub (organisation/model).
+    formulation: how the model is asked: function (default): all facts in one call (FaaF);
         stepwise: step by step (UFO); rationale: rationale first (Facts&Evidence); prompt:
-        one question for each fact; minicheck: as MiniCheck is; granite_guardian: as Granite
-        Guardian is; lynx: as Lynx is
+        each fact alone; minicheck: MiniCheck's form; granite_guardian: Granite Guardian's;
+        lynx: Lynx's.
     verdict_labels: labels that the model may give: tfn (default): true, false, not clear;
-        tf: true, false
-    explain: ask for an answer and a rationale with each verdict: short (default) or none
-    citation: ask for an exact quote with each verdict
-    format: format of the reply to the formulation function: json (default) or xml
-    repairs: times to ask again for missing parts of a reply: 1 (default) or 0
+        tf: true, false.
+    explain: ask for an answer and a rationale with each verdict: short (default) or none.
+    citation: ask for an exact quote with each verdict.
+    format: format of the reply to the formulation function: json (default) or xml.
+    repairs: times to ask again for missing parts of a reply: 1 (default) or 0.
     as_published: use the prompts of the papers: FaaF's for function and prompt,
         Facts&Evidence's for rationale and its claims; prompt and rationale need
-        --verdict_labels tf
-    passages_per_call: maximum number of passages in one call (default 100)
-    facts_per_call: maximum number of facts in one call (default 40)
-    extract_tokens: split a text longer than N tokens for extraction (default 2000)
-    prompts: folder with prompts that replace the shipped ones of the same name
+        --verdict_labels tf.
+    passages_per_call: maximum number of passages in one call (default 100).
+    facts_per_call: maximum number of facts in one call (default 40).
+    extract_tokens: split a text longer than N tokens for extraction (default 2000).
+    prompts: folder with prompts that replace the shipped ones of the same name.
     model: model of the judge; also of extraction and the source llm, unless they have their
-        own
+        own.
     base_url: endpoint of --model (default: OPENAI_BASE_URL, else AZURE_OPENAI_ENDPOINT,
-        else OpenAI's)
-    extractor_model: model that extracts claims
-    extractor_base_url: endpoint of --extractor_model
-    knowledge_model: model of the source llm
-    knowledge_base_url: endpoint of --knowledge_model
+        else OpenAI's).
+    extractor_model: model that extracts claims.
+    extractor_base_url: endpoint of --extractor_model.
+    knowledge_model: model of the source llm.
+    knowledge_base_url: endpoint of --knowledge_model.
     header: extra header of requests to --base_url, and the environment variable that holds
-        its value
-    body_json: JSON object of fields to add to requests to --base_url, such as {"top_k": 1}
+        its value.
+    body_json: JSON object of fields to add to requests to --base_url, such as {"top_k": 1}.
     reasoning_effort: how much a model at --base_url reasons, in its API's words: none, low,
-        medium, high, …
+        medium, high, ….
     context: context size of the models in tokens, prompt and reply together; calls are
-        packed to fit (default: learned from the endpoint's errors)
-    concurrency: requests at a time to an endpoint (default 64)
-    requests_per_minute: requests per minute to an endpoint
-    tokens_per_minute: tokens of prompt and reply per minute at an endpoint
-    timeout: time-out of a request in seconds (default 300)
+        packed to fit (default: learned from the endpoint's errors).
+    concurrency: requests at a time to an endpoint (default 64).
+    requests_per_minute: requests per minute to an endpoint.
+    tokens_per_minute: tokens of prompt and reply per minute at an endpoint.
+    timeout: time-out of a request in seconds (default 300).
     retry_seconds: seconds for which a failed request is retried (default 900); the run ends
-        if an endpoint asks for a longer pause
+        if an endpoint asks for a longer pause.
     cache: where replies are cached: a .sqlite file (default: in the user's cache folder), a
-        folder or bucket prefix ending in /, or off
-    no_share: judge equal claims of different responses anew, instead of once
-    prices: YAML file with model prices; they override the shipped ones
+        folder or bucket prefix ending in /, or off.
+    no_share: judge equal claims of different responses anew, instead of once.
+    prices: YAML file with model prices; they override the shipped ones.
     """
 
     config: str | Path
@@ -154,113 +153,112 @@ class EvaluateKeywords(CheckKeywords, total=False):
     """Options by keyword:
 
     map: keys of a record and the columns of the input that hold them:
-        response=output,question=prompt
+        response=output,question=prompt.
     max_line_bytes: longest line in bytes; longer ones are recorded as failures (default
-        4194304)
+        4194304).
     config: YAML file with these options, named sources and judges; flags on the command
-        line win
+        line win.
     secrets: environment variables of workers that hold secrets of Google Secret Manager:
-        OPENAI_API_KEY=projects/P/secrets/S
+        OPENAI_API_KEY=projects/P/secrets/S.
     tie: verdict where as many passages support a claim as refute it: not_factual (default)
-        or factual
+        or factual.
     units: unit to check: claim (default): atomic claims of a sentence; sentence: each
-        sentence as a whole
-    index: index of the source wikipedia, a folder or gs://…
+        sentence as a whole.
+    index: index of the source wikipedia, a folder or gs://….
     retriever: how an index is searched (dense and hybrid need one that was built with
-        --embedder): bm25 (default): by words; dense: by meaning; hybrid: by both
+        --embedder): bm25 (default): by words; dense: by meaning; hybrid: by both.
     embedder: embedder of dense and hybrid: openai[:MODEL], a model folder or a name on a
-        model hub (default: the one that the index was built with)
+        model hub (default: the one that the index was built with).
     passages: passages to retrieve per unit and source (default 5); more see more, and cost
-        more
-    samples: samples of the source llm (default 5)
-    temperature: sampling temperature of the source llm (default 1)
+        more.
+    samples: samples of the source llm (default 5).
+    temperature: sampling temperature of the source llm (default 1).
     sampling: requests of the source llm: per_query (default): one for each query; bundled:
-        one for all queries of a response
-    search: search engine: serper (default), searxng or brave
-    pages: pages to fetch per query (default 5); several addresses of one page count as one
+        one for all queries of a response.
+    search: search engine: serper (default), searxng or brave.
+    pages: pages to fetch per query (default 5); several addresses of one page count as one.
     passages_per_page: best sentences to take per page (default 1); each is a passage, and
         those whose contexts overlap are merged; 0: use the search snippets and fetch
-        nothing
-    context_sentences: sentences before and after each best one (default 1)
+        nothing.
+    context_sentences: sentences before and after each best one (default 1).
     web_retriever: how the sentences of a page are ranked (dense needs --embedder): bm25
-        (default): by words; dense: by meaning
-    include_categories: use only pages of these categories: news,wiki,…
-    exclude_categories: exclude hosts of these categories
-    include_domains: use only these domains: example.org,*.gov
-    exclude_domains: exclude these registered domains
+        (default): by words; dense: by meaning.
+    include_categories: use only pages of these categories: news,wiki,….
+    exclude_categories: exclude hosts of these categories.
+    include_domains: use only these domains: example.org,*.gov.
+    exclude_domains: exclude these registered domains.
     web_snapshot: a new folder records searches and pages; a finished one replays them
-        without network
-    allow_private_hosts: also fetch from private addresses and unusual ports
+        without network.
+    allow_private_hosts: also fetch from private addresses and unusual ports.
     judge: llm (default if a key or base URL is given); offline: a small local model, no
-        network; FILE.py:Class, or any that `ufo judges` lists
+        network; FILE.py:Class, or any that `ufo judges` lists.
     verifier: model of the offline judge: overlap (default), bundled, a folder,
-        FILE.py:Class or a cross-encoder on a model hub (organisation/model)
-    formulation: how the model is asked (the last three in the form of these models: the
-        default where --model names one): function (default): all facts in one call (FaaF);
+        FILE.py:Class or a cross-encoder on a model hub (organisation/model).
+    formulation: how the model is asked: function (default): all facts in one call (FaaF);
         stepwise: step by step (UFO); rationale: rationale first (Facts&Evidence); prompt:
-        one question for each fact; minicheck: as MiniCheck is; granite_guardian: as Granite
-        Guardian is; lynx: as Lynx is
+        each fact alone; minicheck: MiniCheck's form; granite_guardian: Granite Guardian's;
+        lynx: Lynx's.
     verdict_labels: labels that the model may give: tfn (default): true, false, not clear;
-        tf: true, false
-    explain: ask for an answer and a rationale with each verdict: short (default) or none
-    citation: ask for an exact quote with each verdict
-    format: format of the reply to the formulation function: json (default) or xml
-    repairs: times to ask again for missing parts of a reply: 1 (default) or 0
+        tf: true, false.
+    explain: ask for an answer and a rationale with each verdict: short (default) or none.
+    citation: ask for an exact quote with each verdict.
+    format: format of the reply to the formulation function: json (default) or xml.
+    repairs: times to ask again for missing parts of a reply: 1 (default) or 0.
     as_published: use the prompts of the papers: FaaF's for function and prompt,
         Facts&Evidence's for rationale and its claims; prompt and rationale need
-        --verdict_labels tf
-    passages_per_call: maximum number of passages in one call (default 100)
-    facts_per_call: maximum number of facts in one call (default 40)
-    extract_tokens: split a text longer than N tokens for extraction (default 2000)
-    prompts: folder with prompts that replace the shipped ones of the same name
+        --verdict_labels tf.
+    passages_per_call: maximum number of passages in one call (default 100).
+    facts_per_call: maximum number of facts in one call (default 40).
+    extract_tokens: split a text longer than N tokens for extraction (default 2000).
+    prompts: folder with prompts that replace the shipped ones of the same name.
     model: model of the judge; also of extraction and the source llm, unless they have their
-        own
+        own.
     base_url: endpoint of --model (default: OPENAI_BASE_URL, else AZURE_OPENAI_ENDPOINT,
-        else OpenAI's)
-    extractor_model: model that extracts claims
-    extractor_base_url: endpoint of --extractor_model
-    knowledge_model: model of the source llm
-    knowledge_base_url: endpoint of --knowledge_model
+        else OpenAI's).
+    extractor_model: model that extracts claims.
+    extractor_base_url: endpoint of --extractor_model.
+    knowledge_model: model of the source llm.
+    knowledge_base_url: endpoint of --knowledge_model.
     header: extra header of requests to --base_url, and the environment variable that holds
-        its value
-    body_json: JSON object of fields to add to requests to --base_url, such as {"top_k": 1}
+        its value.
+    body_json: JSON object of fields to add to requests to --base_url, such as {"top_k": 1}.
     reasoning_effort: how much a model at --base_url reasons, in its API's words: none, low,
-        medium, high, …
+        medium, high, ….
     context: context size of the models in tokens, prompt and reply together; calls are
-        packed to fit (default: learned from the endpoint's errors)
-    concurrency: requests at a time to an endpoint (default 64)
-    requests_per_minute: requests per minute to an endpoint
-    tokens_per_minute: tokens of prompt and reply per minute at an endpoint
-    timeout: time-out of a request in seconds (default 300)
+        packed to fit (default: learned from the endpoint's errors).
+    concurrency: requests at a time to an endpoint (default 64).
+    requests_per_minute: requests per minute to an endpoint.
+    tokens_per_minute: tokens of prompt and reply per minute at an endpoint.
+    timeout: time-out of a request in seconds (default 300).
     retry_seconds: seconds for which a failed request is retried (default 900); the run ends
-        if an endpoint asks for a longer pause
+        if an endpoint asks for a longer pause.
     cache: where replies are cached: a .sqlite file (default: in the user's cache folder), a
-        folder or bucket prefix ending in /, or off
-    no_share: judge equal claims of different responses anew, instead of once
+        folder or bucket prefix ending in /, or off.
+    no_share: judge equal claims of different responses anew, instead of once.
     max_cost: budget in US dollars, with earlier attempts; the run stops before exceeding it
-        (exit 4)
-    prices: YAML file with model prices; they override the shipped ones
+        (exit 4).
+    prices: YAML file with model prices; they override the shipped ones.
     batch: ask models through their provider's batch API: about half the price, within 24
-        hours
+        hours.
     batch_wait: seconds to wait for batches (default: until all are done), then exit 5; give
-        the same command again to continue
-    batch_requests: maximum number of requests in a batch (default 50000)
-    batch_mb: maximum size of a batch in megabytes (default 200)
-    batch_endpoints: base URLs to ask by batches (default: all); others are asked at once
-    title: title of the run in reports (default: input and time)
-    run: name of the run (default: a hash of the input file names and the options)
+        the same command again to continue.
+    batch_requests: maximum number of requests in a batch (default 50000).
+    batch_mb: maximum size of a batch in megabytes (default 200).
+    batch_endpoints: base URLs to ask by batches (default: all); others are asked at once.
+    title: title of the run in reports (default: input and time).
+    run: name of the run (default: a hash of the input file names and the options).
     if_finished: if the run is finished: replace it (default), skip, or retry_errors, which
-        evaluates only responses with errors again
-    since: evaluate only new and changed responses; take the others from run NAME
-    fresh: start over if an unfinished attempt had other options or input
-    workers: worker processes (default: one per core; one if a model is asked)
-    chunk_size: responses to evaluate and write together (default 500 to 4000)
-    fail_under: exit 3 if the score is below X
-    min_scored: exit 3 if less than this share of the responses has a score
+        evaluates only responses with errors again.
+    since: evaluate only new and changed responses; take the others from run NAME.
+    fresh: start over if an unfinished attempt had other options or input.
+    workers: worker processes (default: one per core; one if a model is asked).
+    chunk_size: responses to evaluate and write together (default 500 to 4000).
+    fail_under: exit 3 if the score is below X.
+    min_scored: exit 3 if less than this share of the responses has a score.
     baseline: finished run in --output to compare with; exit 3 if this run is significantly
-        worse
+        worse.
     fail_if_worse: significance level of --baseline: exit 3 if p of a one-sided paired t
-        test is below it (default 0.05)
+        test is below it (default 0.05).
     """
 
     map: str | Mapping[str, str]
@@ -288,62 +286,62 @@ class EvaluateKeywords(CheckKeywords, total=False):
 class RecallKeywords(TypedDict, total=False):
     """Options by keyword:
 
-    run: name of the run (default: a hash of the input file names and the options)
-    fresh: start over if an unfinished attempt had other options or input
-    workers: worker processes (default: one per core; one if a model is asked)
-    chunk_size: responses to evaluate and write together (default 500 to 4000)
+    run: name of the run (default: a hash of the input file names and the options).
+    fresh: start over if an unfinished attempt had other options or input.
+    workers: worker processes (default: one per core; one if a model is asked).
+    chunk_size: responses to evaluate and write together (default 500 to 4000).
     max_line_bytes: longest line in bytes; longer ones are recorded as failures (default
-        4194304)
-    if_finished: if the run is finished: replace it (default) or skip
+        4194304).
+    if_finished: if the run is finished: replace it (default) or skip.
     facts_only: generate facts and write DIR/facts.csv, a sheet for people to annotate; give
-        it back as --input
+        it back as --input.
     config: YAML file with these options, named sources and judges; flags on the command
-        line win
+        line win.
     formulations: formulations to compare in one run: prompt, tf, tfn; tf and tfn also with
-        +citation, +xml (default: prompt,tf,tf+citation,tfn,tfn+citation)
+        +citation, +xml (default: prompt,tf,tf+citation,tfn,tfn+citation).
     judge: llm (default if a key or base URL is given); offline: a small local model, no
-        network; FILE.py:Class, or any that `ufo judges` lists
+        network; FILE.py:Class, or any that `ufo judges` lists.
     verifier: model of the offline judge: overlap (default), bundled, a folder,
-        FILE.py:Class or a cross-encoder on a model hub (organisation/model)
-    format: format of the reply to the formulation function: json (default) or xml
-    repairs: times to ask again for missing parts of a reply: 1 (default) or 0
+        FILE.py:Class or a cross-encoder on a model hub (organisation/model).
+    format: format of the reply to the formulation function: json (default) or xml.
+    repairs: times to ask again for missing parts of a reply: 1 (default) or 0.
     as_published: use the prompts of the papers: FaaF's for function and prompt,
         Facts&Evidence's for rationale and its claims; prompt and rationale need
-        --verdict_labels tf
-    facts_per_call: maximum number of facts in one call (default 40)
-    prompts: folder with prompts that replace the shipped ones of the same name
+        --verdict_labels tf.
+    facts_per_call: maximum number of facts in one call (default 40).
+    prompts: folder with prompts that replace the shipped ones of the same name.
     model: model of the judge; also of extraction and the source llm, unless they have their
-        own
+        own.
     base_url: endpoint of --model (default: OPENAI_BASE_URL, else AZURE_OPENAI_ENDPOINT,
-        else OpenAI's)
-    extractor_model: model that extracts claims
-    extractor_base_url: endpoint of --extractor_model
+        else OpenAI's).
+    extractor_model: model that extracts claims.
+    extractor_base_url: endpoint of --extractor_model.
     header: extra header of requests to --base_url, and the environment variable that holds
-        its value
-    body_json: JSON object of fields to add to requests to --base_url, such as {"top_k": 1}
+        its value.
+    body_json: JSON object of fields to add to requests to --base_url, such as {"top_k": 1}.
     reasoning_effort: how much a model at --base_url reasons, in its API's words: none, low,
-        medium, high, …
+        medium, high, ….
     context: context size of the models in tokens, prompt and reply together; calls are
-        packed to fit (default: learned from the endpoint's errors)
-    concurrency: requests at a time to an endpoint (default 64)
-    requests_per_minute: requests per minute to an endpoint
-    tokens_per_minute: tokens of prompt and reply per minute at an endpoint
-    timeout: time-out of a request in seconds (default 300)
+        packed to fit (default: learned from the endpoint's errors).
+    concurrency: requests at a time to an endpoint (default 64).
+    requests_per_minute: requests per minute to an endpoint.
+    tokens_per_minute: tokens of prompt and reply per minute at an endpoint.
+    timeout: time-out of a request in seconds (default 300).
     retry_seconds: seconds for which a failed request is retried (default 900); the run ends
-        if an endpoint asks for a longer pause
+        if an endpoint asks for a longer pause.
     cache: where replies are cached: a .sqlite file (default: in the user's cache folder), a
-        folder or bucket prefix ending in /, or off
-    no_share: judge equal claims of different responses anew, instead of once
+        folder or bucket prefix ending in /, or off.
+    no_share: judge equal claims of different responses anew, instead of once.
     max_cost: budget in US dollars, with earlier attempts; the run stops before exceeding it
-        (exit 4)
-    prices: YAML file with model prices; they override the shipped ones
+        (exit 4).
+    prices: YAML file with model prices; they override the shipped ones.
     batch: ask models through their provider's batch API: about half the price, within 24
-        hours
+        hours.
     batch_wait: seconds to wait for batches (default: until all are done), then exit 5; give
-        the same command again to continue
-    batch_requests: maximum number of requests in a batch (default 50000)
-    batch_mb: maximum size of a batch in megabytes (default 200)
-    batch_endpoints: base URLs to ask by batches (default: all); others are asked at once
+        the same command again to continue.
+    batch_requests: maximum number of requests in a batch (default 50000).
+    batch_mb: maximum size of a batch in megabytes (default 200).
+    batch_endpoints: base URLs to ask by batches (default: all); others are asked at once.
     """
 
     run: str

@@ -20,7 +20,8 @@ from ufo.pipelines.options.judge_flags import OF_JUDGES
 from ufo.pipelines.options.option import Affects, names_of, of_results, of_run, option, options_of
 from ufo.schemas.errors import UsageError, need
 from ufo.schemas.storage import CACHE_VARIABLE, OFF, default_cache, is_remote
-from ufo.transforms.judges.judge import JUDGES, Judge, JudgeSpec, asks_llm_judge, make_judge
+from ufo.transforms.judges.by_name import JUDGES, JudgeSpec, asks_llm_judge, make_judge
+from ufo.transforms.judges.judge import Judge
 from ufo.transforms.judges.llm.llm_settings import LlmSettings, formulation_of
 from ufo.transforms.judges.offline import judged_by
 from ufo.transforms.llm.budget import load_prices

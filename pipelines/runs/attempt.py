@@ -282,15 +282,6 @@ class Attempt:
             return self.folder
         return os.path.join(shared_folder(), f"ufo-{self.identifier}")
 
-    def input_folder(self, local: bool) -> str:
-        """Return the folder for converted copies of inputs that workers cannot read directly.
-
-        It is on this machine if the workers are `local`.
-        """
-        folder = storage.join(self.local_folder() if local else self.folder, "input")
-        storage.make_folder(folder)
-        return folder
-
     def usage_log(self) -> str:
         """Return the path of the usage log of the processes on this machine."""
         return storage.join(self.local_folder(), "usage.jsonl")

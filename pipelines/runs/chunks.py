@@ -17,11 +17,11 @@ from ufo.pipelines.runs.inputs import InputFile, PlainFile
 from ufo.schemas import storage
 from ufo.schemas.errors import NothingUsable, UsageError, unknown_value
 from ufo.schemas.records import Failure
-from ufo.schemas.row import OF_CELLS, UnusableValue, object_of
+from ufo.schemas.row import OF_CELLS, has_value
 from ufo.schemas.text import quantity
 from ufo.transforms.extract import LABELS_LEFT_OUT, OUT_OF_RANGE, REPEATED
 from ufo.transforms.job import Line, Split, lines
-from ufo.transforms.read import FIELDS, Columns, nearest, parse
+from ufo.transforms.read import FIELDS, Columns, advised, parse
 
 MAX_LINES = 4_000
 _MIN_LINES = 500
@@ -95,7 +95,8 @@ def in_chunks(
                 if not isinstance(record, Failure):
                     repeated, same = seen.add(record.response_id.encode(), line.data)
                     reuse = not repeated and reused(record)
-                gathered.append((line, repeated, reuse, same))
+                # Without its text: a chunk of long lines would take much memory.
+                gathered.append((line._replace(data=b""), repeated, reuse, same))
                 room -= 1
                 if not room:
                     yield Chunk(number, (*splits, _split(file, gathered)), chunk_size)
@@ -159,14 +160,18 @@ class SeenRecords:
 
 
 class InputReport:
-    """Counts of an input: whether any line was usable, and which unknown keys the records have."""
+    """What the records of an input have: whether any line is usable, which columns of `--map` are
+    there, and which unknown keys."""
 
-    def __init__(self) -> None:
+    def __init__(self, files: Iterable[PlainFile] = (), columns: Columns | None = None) -> None:
         self._lines = 0
         self._usable = False
         self._first: Failure | None = None
         self._unknown: Counter[str] = Counter()
-        self._left_out: dict[str, None] = {}
+        self._advice: dict[str, str | None] = {}
+        self._left_out = {name: None for file in files for name in file.left_out}
+        self._missing = dict(columns or {})
+        self._there: dict[str, None] = {}
 
     def observed(
         self, parse: Callable[[str, bytes, int], R | Failure]
@@ -184,36 +189,52 @@ class InputReport:
 
         return parsed
 
+    def add_keys(self, raw: Mapping[str, Any]) -> None:
+        """Take note of the keys of an object, whether or not it is usable as a record."""
+        if self._missing:
+            for name, value in raw.items():
+                inner = value if isinstance(value, dict) else ()
+                self._there.update(dict.fromkeys([name, *(f"{name}.{one}" for one in inner)]))
+            missing = self._missing.items()
+            self._missing = {key: name for key, name in missing if not has_value(raw, name)}
+
     def add_unknown(self, others: Mapping[str, Any]) -> None:
         """Count the unknown keys of one record, which are kept in its `metadata`."""
-        for name in others:
-            if name in self._unknown or len(self._unknown) < _KEYS_KEPT:
+        for name, value in others.items():
+            if name in self._unknown:
                 self._unknown[name] += 1
-
-    def add_left_out(self, files: Iterable[PlainFile]) -> None:
-        """Take note of the columns of the input that are not read."""
-        self._left_out.update((name, None) for file in files for name in file.left_out)
+            elif len(self._unknown) < _KEYS_KEPT:
+                self._unknown[name] = 1
+                self._advice[name] = None if name in FIELDS else advised(name, value)
 
     def checked(
         self, chunks: Iterator[C], files: Sequence[str], say: Callable[[str], object]
     ) -> Iterator[C]:
-        """Yield the chunks from the first usable line on; pass the warning to `say` at the end.
+        """Yield the chunks once a line is usable and the columns of `--map` are found; pass the
+        warning to `say` at the end.
 
         Raises:
+            UsageError: no record has a column of `--map`.
             NothingUsable: no record is usable.
         """
         held = []
         for chunk in chunks:
             held.append(chunk)
-            if self._usable:
+            if self._usable and not self._missing:
                 yield from held
                 held.clear()
         self.check(files)
+        yield from held
         if warning := self.warning():
             say(warning)
 
     def check(self, files: Sequence[str]) -> None:
-        """Raise NothingUsable if there were lines and none is usable."""
+        """Raise UsageError if no record has a column of `--map`, and NothingUsable if there were
+        lines and none is usable."""
+        self._there.pop(OF_CELLS, None)
+        for key, name in self._missing.items() if self._there else ():
+            names = [*self._there][:_COLUMNS_SHOWN]
+            raise UsageError(unknown_value(f"column of --map {key}=COLUMN:", name, names))
         if self._usable or self._first is None:
             return
         first = self._first
@@ -237,39 +258,13 @@ class InputReport:
     def _unknown_keys(self) -> str:
         shown = []
         for name, count in self._unknown.most_common(_KEYS_SHOWN):
-            near = None if name in FIELDS else nearest(name)
-            meant = f"; did you mean {near}? --map {near}={name}" if near else ""
+            advice = self._advice[name]
+            meant = f"; did you mean {advice.partition('=')[0]}? --map {advice}" if advice else ""
             shown.append(f"{name} ({quantity(count, 'record')}{meant})")
         more = len(self._unknown) - len(shown)
         return f"Unknown keys of records are kept in their metadata: {', '.join(shown)}" + (
             f" and {more:,} more" if more else ""
         )
-
-
-def check_columns(files: Sequence[PlainFile], columns: Columns | None, max_line_bytes: int) -> None:
-    """Check that the columns of `--map` occur in the input, reading only as far as needed.
-
-    Raises:
-        UsageError: no record has one of the `columns`.
-    """
-    missing = dict(columns or {})
-    there: dict[str, None] = {}
-    for file in files if missing else ():
-        whole = Split(file.name, file.path, 0, file.size, first_line=1)
-        with storage.open_read(file.path) as stream:
-            for line in lines(stream, whole, max_line_bytes):
-                try:
-                    raw = object_of(line.data)
-                except (UnusableValue, RecursionError):
-                    continue  # counted where it is read
-                there.update(dict.fromkeys(raw))
-                missing = {key: name for key, name in missing.items() if name not in raw}
-                if not missing:
-                    return
-    there.pop(OF_CELLS, None)
-    for key, name in missing.items() if there else ():
-        names = [*there][:_COLUMNS_SHOWN]
-        raise UsageError(unknown_value(f"column of --map {key}=COLUMN:", name, names))
 
 
 _PROBLEMS = {

@@ -1,15 +1,18 @@
-"""Find the input files, measure them, and copy other formats as JSON Lines: one line a record."""
+"""Find the input files, and read each once: its size, hash and lines, and where workers read it.
+
+Workers read ranges of JSON Lines. A file in another format is converted, and what can be read only
+once (a pipe, standard input) or from afar is copied, into a folder that lasts as long as the run.
+"""
 
 import os
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from tempfile import TemporaryDirectory
-from typing import BinaryIO, Final
-from uuid import uuid4
-
-import pyarrow.parquet as pq
+from typing import BinaryIO, Final, cast
 
 from ufo.schemas import storage
 from ufo.schemas.errors import NothingToEvaluate, UsageError
@@ -24,31 +27,10 @@ from ufo.schemas.rows import (
 )
 from ufo.transforms.read import NAMES
 
+STDIN: Final = "-"
+_STDIN_PATHS: Final = (STDIN, "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
+_OF_A_PROCESS: Final = ("/dev/", "/proc/")  # another process finds another file there
 _BLOCK: Final = 1 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class InputFile:
-    """One input file: its path, the name used in keys such as `file:line`, bytes, SHA-256, lines.
-
-    `format` is detected from the content (see `format_of`). `lines` is the number of JSON lines,
-    records or rows.
-    """
-
-    path: str
-    name: str
-    size: int
-    sha256: str
-    lines: int
-    format: str = LINES
-
-    def is_plain(self, local: bool = True) -> bool:
-        """Return whether workers can read ranges of the file directly.
-
-        That needs JSON Lines, and for `local` workers a local file: they would download a remote
-        one once for each range.
-        """
-        return self.format == LINES and not (local and storage.is_remote(self.path))
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +46,35 @@ class PlainFile:
     left_out: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class InputFile:
+    """One input file: its path, the name used in keys such as `file:line`, bytes, SHA-256, lines.
+
+    `lines` is the number of JSON lines, records or rows. They are in `plain`: the file itself, or a
+    copy with one line for each record or row. `piped`: the input can be read only once.
+    """
+
+    path: str
+    name: str
+    size: int
+    sha256: str
+    lines: int
+    plain: PlainFile
+    piped: bool = False
+
+
 def find_inputs(patterns: Sequence[str]) -> list[str]:
-    """Return the files that match the patterns, in order and without duplicates.
+    """Return the files that match the patterns, in order and without duplicates; `-` is standard
+    input.
 
     Raises:
         UsageError: a pattern that matches nothing, a missing file, or a folder.
     """
     found: dict[str, None] = {}
     for pattern in patterns:
+        if pattern == STDIN:
+            found[pattern] = None
+            continue
         try:
             paths = storage.matches(pattern)
         except (OSError, ValueError) as error:
@@ -88,14 +91,34 @@ def find_inputs(patterns: Sequence[str]) -> list[str]:
     return list(found)
 
 
-def input_files(paths: Sequence[str], action: str) -> tuple[InputFile, ...]:
-    """Measure the input files; `action` is the verb for the error message if all are empty.
+@contextmanager
+def copies() -> Iterator[str]:
+    """Make a folder for copies of inputs. If this process is killed, the next command deletes
+    it."""
+    with storage.own_folder() as own, TemporaryDirectory(prefix="ufo-", dir=own) as folder:
+        yield folder
+
+
+def read_inputs(
+    paths: Sequence[str], folder: str, used: Used, action: str, local: bool = True
+) -> tuple[InputFile, ...]:
+    """Read the input files; copies go into `folder`.
+
+    Args:
+        used: as in `left_out_columns`.
+        action: the verb for the error message if all are empty.
+        local: whether workers of this machine read them: they would download a remote file once for
+            each range.
 
     Raises:
         UsageError: a file cannot be read.
         NothingToEvaluate: all files are empty.
     """
-    files = [measure(path, name) for path, name in zip(paths, display_names(paths), strict=True)]
+    names = display_names(paths)
+    files = [
+        _read(path, name, f"{folder}/{number}", used, local)
+        for number, (path, name) in enumerate(zip(paths, names, strict=True))
+    ]
     if not any(file.size for file in files):
         raise empty_input(files, action)
     return tuple(files)
@@ -109,86 +132,66 @@ def empty_input(files: Sequence[InputFile], action: str) -> NothingToEvaluate:
 
 def display_names(paths: Sequence[str]) -> list[str]:
     """Return the names of files for keys such as `file:line`: without folders if that is unique."""
-    short = [re.split(r"[/\\]", path)[-1] for path in paths]
-    return short if len(set(short)) == len(short) else list(paths)
+    named = ["stdin" if path in _STDIN_PATHS else path for path in paths]
+    short = [re.split(r"[/\\]", path.replace("/dev/fd/", "fd"))[-1] for path in named]
+    return short if len(set(short)) == len(short) else named
 
 
-def measure(path: str, name: str) -> InputFile:
-    """Return the file's size, hash, format and number of lines.
+def is_piped(path: str) -> bool:
+    """Return whether a path is standard input, a pipe or the like, which is gone once it is
+    read."""
+    if path == STDIN or path.startswith(_OF_A_PROCESS):
+        return True
+    return not storage.is_remote(path) and not stat.S_ISREG(os.stat(path).st_mode)
 
-    Raises:
-        UsageError: the file cannot be read.
-    """
-    digest, size, lines, last, form = sha256(), 0, 0, b"\n", LINES
+
+def _read(path: str, name: str, copy: str, used: Used, local: bool) -> InputFile:
+    """Read one file; `copy` is the path of its copy, to which endings are added."""
     try:
-        with storage.open_read(path) as stream:
-            while block := stream.read(_BLOCK):
-                form = form if size else format_of(block[:HEAD_BYTES], NAMES)
-                digest.update(block)
-                size += len(block)
-                lines += block.count(b"\n")
-                last = block[-1:]
+        piped = is_piped(path)
+        digest, size, lines, last = sha256(), 0, 0, b"\n"
+        with _opened(path) as stream:
+            block = stream.read(_BLOCK)
+            form = format_of(block[:HEAD_BYTES], NAMES)
+            copied = piped or (storage.is_remote(path) and (local or form != LINES))
+            here = f"{copy}.copy" if copied else path
+            with open(here, "wb") if copied else nullcontext() as sink:
+                while block:
+                    digest.update(block)
+                    size += len(block)
+                    lines += block.count(b"\n")
+                    last = block[-1:]
+                    if sink is not None:
+                        sink.write(block)
+                    block = stream.read(_BLOCK)
+        plain = PlainFile(name, here, size)
+        lines += last != b"\n"
         if form != LINES:
-            with storage.open_read(path) as stream:
-                lines, last = _count_records(form, stream)
+            plain, lines = _convert(form, here, PlainFile(name, f"{copy}.jsonl", 0), used)
+            if copied:
+                os.unlink(here)
     except (OSError, ValueError) as error:
         raise UsageError(f"--input {path!r} cannot be read: {error}") from error
-    return InputFile(path, name, size, digest.hexdigest(), lines + (last != b"\n"), form)
+    return InputFile(path, name, size, digest.hexdigest(), lines, plain, piped)
 
 
-def _count_records(form: str, stream: BinaryIO) -> tuple[int, bytes]:
-    """Return the number of line ends of a file as JSON Lines, and its last byte."""
-    if form == PARQUET:
-        return int(pq.ParquetFile(stream).metadata.num_rows), b"\n"
+def _opened(path: str) -> BinaryIO:
+    if path in _STDIN_PATHS:
+        return cast(BinaryIO, open(0, "rb", closefd=False))
+    return storage.open_read(path)
+
+
+def _convert(form: str, path: str, target: PlainFile, used: Used) -> tuple[PlainFile, int]:
+    """Write a file as JSON Lines; return the file written and the number of its lines."""
     lines, last = 0, b"\n"
-    for block in as_json_lines(form, stream, names=NAMES):
-        lines += block.count(b"\n")
-        last = block[-1:]
-    return lines, last
-
-
-def spool(file: InputFile, folder: str, used: Used | None = None) -> str:
-    """Copy a file that is not plain into `folder` as JSON Lines and return the copy's path.
-
-    The copy has one line for each record or row, in order, so `file:line` names the same record;
-    `used` as in `left_out_columns`.
-
-    Raises:
-        UsageError: the file is damaged.
-    """
-    name = f"{file.sha256[:16]}.jsonl"
-    target = storage.join(folder, name)
-    if storage.exists(target):
-        return target
-    if storage.is_remote(folder):
-        with TemporaryDirectory(prefix="ufo-") as here:
-            storage.send(spool(file, here, used), target)
-        return target
-    temporary = f"{target}.{uuid4().hex[:8]}.tmp"
-    try:
-        with open(temporary, "wb") as sink, storage.open_read(file.path) as stream:
-            for block in as_json_lines(file.format, stream, used, NAMES):
-                sink.write(block)
-    except (OSError, ValueError) as error:
-        storage.delete(temporary)
-        raise UsageError(f"--input {file.path!r} cannot be read: {error}") from error
-    storage.move(temporary, target)
-    return target
-
-
-def plain_file(
-    file: InputFile, folder: str, used: Used | None = None, local: bool = True
-) -> PlainFile:
-    """Return a JSON Lines file that workers can read; `local` workers run on this machine.
-
-    A file that is not plain is copied into `folder`; `used` as in `left_out_columns`.
-
-    Raises:
-        UsageError: the file is damaged.
-    """
-    path = file.path if file.is_plain(local) else spool(file, folder, used)
     left_out: list[str] = []
-    if used and file.format == PARQUET:
-        with storage.open_read(file.path) as stream:
+    with open(path, "rb") as stream, open(target.path, "wb") as sink:
+        if form == PARQUET:
             left_out = left_out_columns(stream, used)
-    return PlainFile(file.name, path, storage.size(path), tuple(left_out))
+            stream.seek(0)
+        for block in as_json_lines(form, stream, used, NAMES):
+            lines += block.count(b"\n")
+            last = block[-1:]
+            sink.write(block)
+    written = replace(target, size=os.path.getsize(target.path), left_out=tuple(left_out))
+    return written, lines + (last != b"\n")

@@ -9,13 +9,14 @@ evaluates all as one chunk.
 A window of a stream is such a run, too. The two commands differ in the fields of a `Plan`.
 """
 
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
-from typing import Any
+from typing import Any, Final
 
 from ufo.pipelines import logs
 from ufo.pipelines.options.beam_flags import IN_PROCESS, runner_of
@@ -36,7 +37,6 @@ from ufo.pipelines.runs.attempt import (
 from ufo.pipelines.runs.chunks import (
     Chunk,
     InputReport,
-    check_columns,
     default_chunk_size,
     in_chunks,
     input_warnings,
@@ -54,17 +54,18 @@ from ufo.pipelines.runs.finish import (
 )
 from ufo.pipelines.runs.inputs import (
     InputFile,
+    PlainFile,
+    copies,
     empty_input,
     find_inputs,
-    input_files,
-    plain_file,
+    read_inputs,
 )
 from ufo.pipelines.runs.progress import Progress
 from ufo.pipelines.runs.remote_results import open_results
 from ufo.pipelines.runs.reuse import REUSED, Reuse, copy_reused, reuse_from, since_run
 from ufo.pipelines.runs.workers import run_chunks
 from ufo.schemas import storage
-from ufo.schemas.errors import NothingUsable, RunError, UsageError, lacks_memory
+from ufo.schemas.errors import NothingUsable, RunError, UfoError, UsageError, lacks_memory
 from ufo.schemas.records import Part
 from ufo.schemas.tables import Manifest
 from ufo.transforms.job import Job
@@ -78,6 +79,9 @@ from ufo.transforms.verifiers.by_name import make_verifier
 
 SHEET = "facts.csv"
 """The sheet of facts to annotate that `--facts_only` writes into the output folder."""
+
+
+_RESUMES: Final = re.compile(r"\b([Tt]he same command)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +100,7 @@ class Plan:
     """A run before anything is written: input, settings and fingerprint.
 
     `chosen` has its sources, none in a recall run. `parse` converts a line to a record or a
-    failure, and `used` says which columns of the input it reads. `models` are the models that it
+    failure. `models` are the models that it
     asks; the price of `unpriced` ones is unknown. `facts` are the fields of the manifest that
     describe the run.
     """
@@ -108,10 +112,14 @@ class Plan:
     files: tuple[InputFile, ...]
     fingerprint: Fingerprint
     parse: Callable[..., Any]
-    used: Callable[[str], bool]
     models: tuple[str, ...]
     unpriced: tuple[str, ...]
     facts: Mapping[str, Any]
+
+    @property
+    def piped(self) -> list[str]:
+        """The names of inputs that can be read only once."""
+        return [file.name for file in self.files if file.piped]
 
     @property
     def command(self) -> str:
@@ -133,14 +141,15 @@ def run_evaluate(settings: Settings, quiet: bool = False) -> Finished:
     for name in ("dry_run", "streaming"):
         if getattr(settings, name):
             raise UsageError(f"--{name} is of the command `ufo evaluate --{name}`")
-    plan = plan_of(settings, paths, choose(settings))
-    if settings.baseline is not None:
-        begin = (
-            f" The first run has no --baseline: to begin, evaluate once without it and with --run "
-            f"{settings.baseline}."
-        )
-        check_baseline(settings.output, settings.baseline, plan.name, begin)
-    return _execute(plan, quiet, started)
+    with copies() as folder:
+        plan = plan_of(settings, paths, choose(settings), folder)
+        if settings.baseline is not None:
+            begin = (
+                f" The first run has no --baseline: to begin, evaluate once without it and with "
+                f"--run {settings.baseline}."
+            )
+            check_baseline(settings.output, settings.baseline, plan.name, begin)
+        return _execute(plan, quiet, started)
 
 
 def run_recall(settings: RecallSettings, quiet: bool = False) -> Finished:
@@ -163,15 +172,18 @@ def run_recall(settings: RecallSettings, quiet: bool = False) -> Finished:
             f"{path} is there already, and people may have annotated it; move it away, or give "
             "another --output"
         )
-    done = _execute(plan_of(settings, paths, Chosen()), quiet, started)
+    with copies() as folder:
+        done = _execute(plan_of(settings, paths, Chosen(), folder), quiet, started)
     if settings.facts_only and not done.skipped:
         with open_results(settings.output, done.name) as results:
             storage.write(path, sheet(results).encode())
     return done
 
 
-def plan_of(settings: Settings, paths: Sequence[str], chosen: Chosen) -> Plan:
-    """Return the plan of a run over these files, and add its name to the log lines from now on.
+def plan_of(settings: Settings, paths: Sequence[str], chosen: Chosen, folder: str) -> Plan:
+    """Read the files and return the plan of a run over them; copies of files go into `folder`.
+
+    The run's name is added to the log lines from now on.
 
     Raises:
         UsageError: a file cannot be read, the name given with `--run` is invalid, or `--max_cost`
@@ -181,7 +193,9 @@ def plan_of(settings: Settings, paths: Sequence[str], chosen: Chosen) -> Plan:
     models = tuple(settings.models_asked(chosen.specs))
     unpriced = tuple(settings.unpriced(models))
     settings.check_batch(models)
-    files = input_files(paths, "recall" if recall else "evaluate")
+    used = recall_read.is_used if recall else partial(is_used, settings.map)
+    local = runner_of(settings.beam) in IN_PROCESS
+    files = read_inputs(paths, folder, used, "recall" if recall else "evaluate", local)
     chunk_size = settings.chunk_size or default_chunk_size(files, bool(models))
     sources = None if recall else chosen.fingerprint
     fingerprint = fingerprint_of(settings.affecting(), files, chunk_size, sources)
@@ -204,7 +218,6 @@ def plan_of(settings: Settings, paths: Sequence[str], chosen: Chosen) -> Plan:
         files,
         fingerprint,
         recall_read.parse_recall if recall else partial(parse, columns=settings.map),
-        recall_read.is_used if recall else partial(is_used, settings.map),
         models,
         unpriced,
         facts,
@@ -212,9 +225,26 @@ def plan_of(settings: Settings, paths: Sequence[str], chosen: Chosen) -> Plan:
 
 
 def _execute(plan: Plan, quiet: bool, started: float) -> Finished:
+    """Evaluate a plan; where its input can be read only once, no message says that the same command
+    resumes it."""
+    try:
+        return _finished(plan, quiet, started)
+    except UfoError as error:
+        if plan.piped:
+            error.message = _RESUMES.sub(r"\1 with the same input", error.message)
+            error.args = (error.message,)
+        raise
+
+
+def _finished(plan: Plan, quiet: bool, started: float) -> Finished:
     settings = plan.settings
     n_lines = sum(file.lines for file in plan.files)
     progress = Progress(n_lines, plan.facts["mode"], plan.facts["sources"], quiet)
+    if plan.piped:
+        progress.say(
+            f"{' and '.join(plan.piped)} can be read only once: if the run is stopped, the same "
+            "command cannot resume it without the same input."
+        )
     with run_lock(settings.output, plan.folder, plan.name):
         earlier = earlier_manifest(plan.folder)
         if earlier and settings.if_finished == "skip":
@@ -395,19 +425,28 @@ def _chunks_of(
         NothingUsable: the input has no record, or none that is usable.
         UsageError: `--map` names a column that no record has.
     """
-    report = InputReport()
-    settings, folder = plan.settings, attempt.input_folder(local)
+    settings = plan.settings
+    plain = [file.plain if local else _shared(file, attempt) for file in plan.files]
+    report = InputReport(plain, settings.map)
     read = plan.parse
     if plan.command != RECALL:
-        read = partial(read, unknown=report.add_unknown)
-    plain = [plain_file(file, folder, plan.used, local) for file in plan.files]
-    report.add_left_out(plain)
-    size, most = attempt.fingerprint["chunk_size"], settings.max_line_bytes
-    check_columns(plain, settings.map, most)
+        read = partial(read, unknown=report.add_unknown, keys=report.add_keys)
+    size = attempt.fingerprint["chunk_size"]
     takes = reuse.takes if reuse else lambda record: False
-    found = in_chunks(plain, size, most, takes, report.observed(read))
+    found = in_chunks(plain, size, settings.max_line_bytes, takes, report.observed(read))
     chunks = report.checked(found, [file.path for file in plan.files], progress.say)
     first = next(chunks, None)
     if first is None:
         raise empty_input(plan.files, plan.command)
     return chain([first], chunks)
+
+
+def _shared(file: InputFile, attempt: Attempt) -> PlainFile:
+    """Return the file that the workers of an engine read: the input itself, or a copy of the copy
+    on this machine, in the attempt."""
+    if file.plain.path == file.path:
+        return file.plain
+    path = storage.join(attempt.folder, "input", f"{file.sha256[:16]}.jsonl")
+    if not storage.exists(path):
+        storage.send(file.plain.path, path)
+    return replace(file.plain, path=path)

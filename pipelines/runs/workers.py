@@ -10,6 +10,7 @@ reported.
 import os
 import re
 import signal
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -25,12 +26,14 @@ from ufo.pipelines.runs.attempt import Attempt, Written
 from ufo.pipelines.runs.chunks import Chunk
 from ufo.pipelines.runs.progress import Progress, sum_counters
 from ufo.pipelines.stopping import check_stop, end_with
+from ufo.pipelines.streams import open_outputs
 from ufo.schemas.errors import (
     Interrupted,
     RunError,
     UfoError,
     UsageError,
     ends_run,
+    has_cause,
     lacks_memory,
 )
 from ufo.schemas.storage import own_folder
@@ -49,7 +52,7 @@ def run_chunk(chunk: Chunk, job: Job, folder: str) -> Written:
     try:
         return evaluate_chunk(chunk, job, folder)
     except Exception as error:
-        if _has_cause(error, lacks_memory) and not is_interrupt(error):
+        if has_cause(error, lacks_memory) and not is_interrupt(error):
             raise MemoryError from error  # pickling for the parent process drops the cause
         raise
 
@@ -162,15 +165,11 @@ def check_ipython() -> None:
 
 
 def is_interrupt(error: BaseException | None) -> bool:
-    """Return whether Ctrl-C or SIGTERM caused an error."""
-    return _has_cause(error, lambda one: isinstance(one, KeyboardInterrupt))
+    """Return whether Ctrl-C or SIGTERM caused an error.
 
-
-def _has_cause(error: BaseException | None, is_it: Callable[[BaseException], bool]) -> bool:
-    # Beam wraps every error of a step, KeyboardInterrupt included.
-    while error is not None and not is_it(error):
-        error = error.__cause__ or error.__context__
-    return error is not None
+    Beam wraps every error of a step, KeyboardInterrupt included.
+    """
+    return has_cause(error, lambda one: isinstance(one, KeyboardInterrupt))
 
 
 @contextmanager
@@ -180,7 +179,7 @@ def _memory_errors_explained(attempt: Attempt, chunks: Iterable[int]) -> Iterato
         yield
     except Exception as error:
         died = isinstance(error, BrokenProcessPool)
-        if is_interrupt(error) or not (died or _has_cause(error, lacks_memory)):
+        if is_interrupt(error) or not (died or has_cause(error, lacks_memory)):
             raise
         numbers = ", ".join(map(str, chunks))
         what = (
@@ -211,13 +210,8 @@ def _in_processes(
     workers: int,
     finished: Callable[[Chunk, Written], None],
 ) -> None:
-    # The processes end with this one.
-    settings = (os.getpid(), logs.settings_for_worker())
-    # The first lock starts Python's resource tracker, which until Python 3.12 unblocks signals.
-    # Start it before the workers.
-    get_context("spawn").Lock()
-    with _signals_held_back():
-        pool = ProcessPoolExecutor(workers, initializer=_start_evaluator, initargs=settings)
+    with _memory_errors_explained(attempt, [0]):
+        pool = _pool(workers)
     under_way: dict[Future[Written], Chunk] = {}
     try:
         # One chunk more than workers is queued; further ones are not read yet.
@@ -225,7 +219,7 @@ def _in_processes(
             folder = attempt.chunk_folder(chunk.number)
             numbers = [*(one.number for one in under_way.values()), chunk.number]
             with _memory_errors_explained(attempt, numbers), _signals_held_back():
-                under_way[pool.submit(run_chunk, chunk, job, folder)] = chunk
+                under_way[pool.submit(_run_in_worker, chunk, job, folder)] = chunk
             if len(under_way) > workers:
                 _take(under_way, attempt, finished)
         while under_way:
@@ -244,6 +238,25 @@ def _in_processes(
         raise
     finally:
         pool.shutdown(kill_workers=bool(under_way))
+
+
+def _pool(workers: int) -> ProcessPoolExecutor:
+    # The processes end with this one.
+    settings = (os.getpid(), logs.settings_for_worker())
+    logs.quiet_pool()
+    try:
+        # The first lock starts Python's resource tracker, which until Python 3.12 unblocks signals.
+        # Start it before the workers.
+        get_context("spawn").Lock()
+        with _signals_held_back():
+            return ProcessPoolExecutor(workers, initializer=_start_evaluator, initargs=settings)
+    except OSError as error:
+        if lacks_memory(error):
+            raise
+        raise RunError(
+            f"worker processes cannot be started: {error}. They need a little space in /dev/shm; "
+            "--workers 1 needs none."
+        ) from error
 
 
 def _take(
@@ -285,7 +298,17 @@ def _signals_held_back() -> Iterator[None]:
             signal.raise_signal(received)
 
 
+def _run_in_worker(chunk: Chunk, job: Job, folder: str) -> Written:
+    try:
+        return run_chunk(chunk, job, folder)
+    except MemoryError:
+        # The parent says so and ends this process, which may fail again before, with a traceback.
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+        raise
+
+
 def _start_evaluator(parent: int, settings: logs.LogSettings) -> None:
+    open_outputs()
     as_worker(parent)
     logs.quiet_beam()
     logs.start(settings)

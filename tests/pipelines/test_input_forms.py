@@ -5,9 +5,11 @@ import csv
 import gzip
 import io
 import json
+import os
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pyarrow as pa
@@ -24,9 +26,7 @@ from ufo.pipelines.runs.inputs import (
     PlainFile,
     display_names,
     find_inputs,
-    measure,
-    plain_file,
-    spool,
+    read_inputs,
 )
 from ufo.schemas.errors import UsageError
 from ufo.schemas.records import Failure, InputRecord
@@ -123,11 +123,17 @@ FORMS: dict[str, Callable[[Records], bytes]] = {
 }
 
 
+def input_file(path: Path | str, folder: Path, local: bool = True) -> InputFile:
+    """The file as a run reads it, with its copy in `folder`."""
+    (found,) = read_inputs([str(path)], str(folder), lambda name: True, "evaluate", local)
+    return found
+
+
 def read(folder: Path, content: bytes) -> list[Any]:
     """The records and failures of an input, as the workers of a run read them."""
     path = folder / "in"  # whose name says nothing
     path.write_bytes(content)
-    plain = plain_file(measure(str(path), "in"), str(folder))
+    plain = input_file(path, folder).plain
     chunks: list[Chunk] = list(in_chunks([plain], 10, 1 << 22))
     found = []
     for split in (split for chunk in chunks for split in chunk.splits):
@@ -154,7 +160,7 @@ def test_what_a_file_is_shows_in_its_beginning(head: str, form: str) -> None:
 def test_a_format_that_is_not_read_is_named(tmp_path: Path) -> None:
     (tmp_path / "x.xlsx").write_bytes(b"PK\x03\x04 and more")
     with pytest.raises(UsageError, match=r"x\.xlsx' cannot be read: it is a ZIP archive or an"):
-        measure(str(tmp_path / "x.xlsx"), "x")
+        input_file(tmp_path / "x.xlsx", tmp_path)
 
 
 GOOD = '{"response": "Oslo is \\"big\\".", "metadata": {"a": [{"b": 1}]}}'
@@ -257,6 +263,9 @@ def test_a_column_of_bytes_that_is_mapped_is_read(left_out: list[str]) -> None:
 @pytest.mark.parametrize(
     ("paths", "names"),
     [
+        pytest.param(["-"], ["stdin"], id="standard input"),
+        pytest.param(["/dev/stdin"], ["stdin"], id="standard input by its path"),
+        pytest.param(["/dev/fd/63", "x/a"], ["fd63", "a"], id="a pipe of the shell"),
         pytest.param(["x/a", "y/b"], ["a", "b"], id="of different names"),
         pytest.param(["x/a", "y/a"], ["x/a", "y/a"], id="two of one name"),
         pytest.param(["x\\a", "gs://y/b"], ["a", "b"], id="of Windows and a bucket"),
@@ -276,7 +285,6 @@ def test_a_file_that_two_patterns_match_is_read_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "lines"),
     [
-        pytest.param(b"", 0, id="nothing"),
         pytest.param(b"{}", 1, id="a line without an end"),
         pytest.param(b"{}\n", 1, id="a line"),
         pytest.param(b"{}\n{}", 2, id="two, the last without an end"),
@@ -287,7 +295,7 @@ def test_a_file_that_two_patterns_match_is_read_once(tmp_path: Path) -> None:
 )
 def test_the_records_of_a_file_are_counted(tmp_path: Path, content: bytes, lines: int) -> None:
     (tmp_path / "in").write_bytes(content)
-    found = measure(str(tmp_path / "in"), "in")
+    found = input_file(tmp_path / "in", tmp_path)
     assert found.lines == lines
     assert found.size == len(content)
     assert found.sha256 == sha256(content).hexdigest()
@@ -373,34 +381,57 @@ def test_records_are_recognised_whether_sorted_or_recent(
         first.setdefault(one, line)
 
 
-# --- the copy of a file that is not plain
+# --- the copy of a file that workers cannot read
+
+LINE = b'{"response": "x"}\n'
 
 
-def packed_file(folder: Path, content: bytes) -> InputFile:
-    path = folder / "in.jsonl.gz"
-    path.write_bytes(content)
-    digest = sha256(content).hexdigest()
-    return InputFile(str(path), path.name, len(content), digest, 1, format_of(content))
+def test_a_plain_file_is_read_in_place(tmp_path: Path) -> None:
+    (tmp_path / "in.jsonl").write_bytes(LINE)
+    copies = tmp_path / "copies"
+    copies.mkdir()
+    found = input_file(tmp_path / "in.jsonl", copies)
+    assert found.plain == PlainFile("in.jsonl", str(tmp_path / "in.jsonl"), len(LINE))
+    assert not found.piped
+    assert list(copies.iterdir()) == []
 
 
-@pytest.mark.parametrize("place", ["", "file://"], ids=["here", "on another file system"])
-def test_a_packed_file_is_copied_once(tmp_path: Path, place: str) -> None:
-    there = tmp_path / "copies"
-    there.mkdir()
-    file = packed_file(tmp_path, gzip.compress(b'{"response": "x"}\n'))
-    path = spool(file, f"{place}{there}")
-    (copy,) = there.iterdir()
-    assert path == f"{place}{copy}"
-    assert copy.name == f"{file.sha256[:16]}.jsonl"
-    assert json.loads(copy.read_text()) == {"response": "x"}
-    copy.write_text("kept")
-    assert spool(file, f"{place}{there}") == path
-    assert copy.read_text() == "kept"
+@pytest.mark.parametrize(
+    ("content", "local", "copied"),
+    [
+        pytest.param(LINE, True, True, id="lines, for workers of this machine"),
+        pytest.param(LINE, False, False, id="lines, for those of an engine"),
+        pytest.param(gzip.compress(LINE), False, True, id="packed"),
+    ],
+)
+def test_a_file_from_afar_is_copied(
+    tmp_path: Path, content: bytes, local: bool, copied: bool
+) -> None:
+    (tmp_path / "in").write_bytes(content)
+    copies = tmp_path / "copies"
+    copies.mkdir()
+    found = input_file(f"file://{tmp_path}/in", copies, local)
+    assert (found.plain.path != found.path) == copied
+    assert found.plain.size == len(LINE)
+    assert [path.read_bytes() for path in copies.iterdir()] == [LINE] * copied
 
 
-def test_a_packed_file_that_is_damaged_leaves_no_copy(tmp_path: Path) -> None:
-    (tmp_path / "copies").mkdir()
-    file = packed_file(tmp_path, gzip.compress(b'{"response": "x"}\n' * 99)[:-9])
+def test_what_a_pipe_gives_is_copied(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    copies = tmp_path / "copies"
+    copies.mkdir()
+    writer = Thread(target=pipe.write_bytes, args=(b"response\nOslo is big.\n",))
+    writer.start()
+    found = input_file(pipe, copies)
+    writer.join()
+    assert found.piped
+    assert (found.name, found.lines) == ("pipe", 1)
+    (copy,) = copies.iterdir()
+    assert json.loads(copy.read_text())["response"] == "Oslo is big."
+
+
+def test_a_packed_file_that_is_damaged_is_told(tmp_path: Path) -> None:
+    (tmp_path / "in.jsonl.gz").write_bytes(gzip.compress(LINE * 99)[:-9])
     with pytest.raises(UsageError, match=r"--input '.*in.jsonl.gz' cannot be read"):
-        spool(file, str(tmp_path / "copies"))
-    assert list((tmp_path / "copies").iterdir()) == []
+        input_file(tmp_path / "in.jsonl.gz", tmp_path)

@@ -366,7 +366,7 @@ def test_the_same_from_python() -> None:
     assert json.loads((path / "manifest.json").read_text())["mode"] == "recall"
     found.close()
     assert not path.exists()
-    with pytest.raises(interface.UsageError, match=r"records\[0\]"):
+    with pytest.raises(interface.RunError, match=r"not for JSON: a value of the type object"):
         interface.recall([{"question": object()}], judge="offline")
     with pytest.raises(interface.UsageError, match="formulation 'x'"):
         interface.recall(RECORDS, formulations=["tf", "x"], base_url="http://127.0.0.1:9/v1")

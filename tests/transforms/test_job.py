@@ -10,7 +10,7 @@ import pytest
 from ufo.schemas.errors import RunError, UsageError
 from ufo.transforms import job
 from ufo.transforms.job import Job, Split, into_environment, named_secrets
-from ufo.transforms.judges.judge import JudgeSpec
+from ufo.transforms.judges.by_name import JudgeSpec
 from ufo.transforms.judges.llm.llm_settings import LlmSettings
 from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.endpoint import endpoints

@@ -6,6 +6,7 @@ import threading
 import pytest
 
 from ufo.schemas.errors import RunError
+from ufo.transforms import loop
 from ufo.transforms.loop import STEP, CallWindow, in_step, process_loop, run_now, wait_for
 
 
@@ -120,3 +121,20 @@ def test_what_is_under_way_is_kept_where_the_run_ends_and_stopped_where_somethin
     assert list(window.drain()) == []
     assert ended.wait(5)
     assert told == end
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_loop_whose_thread_cannot_start_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever waited for a loop without a thread would wait forever."""
+    monkeypatch.setattr(loop, "_loop", None)
+
+    def refuse(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", refuse)
+        for _ in range(2):
+            with pytest.raises(RuntimeError, match="can't start new thread"):
+                wait_for(waiting(3))
+    assert wait_for(waiting(3)) == 3
+    process_loop().call_soon_threadsafe(process_loop().stop)

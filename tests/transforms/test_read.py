@@ -20,6 +20,8 @@ from ufo.schemas.row import OF_CELLS
 from ufo.transforms.job import Line, Split, lines
 from ufo.transforms.read import (
     FIELDS,
+    advised,
+    is_used,
     named_columns,
     nearest,
     parse,
@@ -123,7 +125,6 @@ def test_labels_for_our_sentences_in_order() -> None:
             id="an endless label",
         ),
         pytest.param(b'{"response": "\xff"}', "not UTF-8: byte 15", id="a byte that is not UTF-8"),
-        pytest.param('{"response": "x"}'.encode("utf-16"), "the file is UTF-16", id="UTF-16"),
     ],
 )
 def test_what_cannot_be_used_is_a_failure_that_says_why(line: bytes, message: str) -> None:
@@ -480,3 +481,60 @@ def test_numbers_in_cells_of_other_columns_are_numbers() -> None:
     raw = {"response": "42", **cells}
     assert sorted_out(raw | {OF_CELLS: True}, {}) == ({"response": "42"}, numbers)
     assert sorted_out(raw, {}) == ({"response": "42"}, cells)
+
+
+# --- columns at a path
+
+
+NESTED = {"id": "a", "outputs": {"answer": "Oslo is big."}, "inputs": {"question": "Where?"}}
+
+
+def test_a_path_of_map_is_read() -> None:
+    columns = {"response": "outputs.answer", "question": "inputs.question"}
+    found = parse("f:1", json.dumps(NESTED).encode(), columns=columns)
+    assert isinstance(found, InputRecord)
+    assert (found.text, found.question) == ("Oslo is big.", "Where?")
+
+
+def test_a_column_whose_name_has_a_dot_is_read() -> None:
+    line = json.dumps({"a.b": "Oslo is big.", "a": {"b": "No."}}).encode()
+    found = parse("f:1", line, columns={"response": "a.b"})
+    assert isinstance(found, InputRecord)
+    assert found.text == "Oslo is big."
+
+
+@pytest.mark.parametrize("name", ["outputs.answer", "outputs"])
+def test_the_column_of_a_path_is_used(name: str) -> None:
+    assert is_used({"response": "outputs.answer"}, name)
+
+
+def test_the_column_beside_that_of_a_path_is_not_used() -> None:
+    assert not is_used({"response": "outputs.answer"}, "output")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "advice"),
+    [
+        pytest.param("output", "R.", "response=output", id="a text"),
+        pytest.param("outputs", {"answer": "R."}, "response=outputs.answer", id="in an object"),
+        pytest.param(
+            "outputs", {"id": "a", "answer": "R."}, "response=outputs.answer",
+            id="among other texts of an object",
+        ),
+        pytest.param("outputs", {"a": "R.", "b": "S."}, None, id="unclear which of an object"),
+        pytest.param("outputs", [["R."]], None, id="a list"),
+        pytest.param("output", 3, None, id="a number"),
+        pytest.param("contexts", ["R."], "reference_answers=contexts", id="a list of references"),
+        pytest.param("score", 0.5, "label=score", id="a score"),
+        pytest.param("facts", [], "claims=facts", id="a list of claims"),
+        pytest.param("meta", {"a": 1}, "metadata=meta", id="an object of metadata"),
+        pytest.param("zzz", "R.", None, id="of no known name"),
+    ],
+)  # fmt: skip
+def test_advice_works_or_is_not_given(name: str, value: object, advice: str | None) -> None:
+    assert advised(name, value) == advice
+
+
+def test_the_advice_on_a_missing_response_can_be_followed() -> None:
+    failure = failed(json.dumps(NESTED).encode())
+    assert "(--map response=outputs.answer reads that one)" in failure.message

@@ -21,7 +21,7 @@ from ufo.transforms.beam.files import ROWS, Key, Rows, StepCounters, typed
 from ufo.transforms.check import Checked, check, pooled_verdicts, settle, undecided
 from ufo.transforms.extract import Extracted, extract
 from ufo.transforms.job import WAITING, Job, into_environment
-from ufo.transforms.judges.judge import make_judge
+from ufo.transforms.judges.by_name import make_judge
 from ufo.transforms.loop import CallWindow, in_step, run_now
 from ufo.transforms.recall.recallers import Recalled, RecallJob, make_recaller, recall
 from ufo.transforms.sources.fact_source import make_source

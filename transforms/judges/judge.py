@@ -11,8 +11,7 @@ Methods are coroutines because some judges ask a language model. One that comput
 
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field, fields, replace
-from functools import partial
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
 from ufo.schemas.errors import NotYetAnswered, ends_run
@@ -33,12 +32,10 @@ from ufo.schemas.records import (
 from ufo.schemas.text import storable
 from ufo.transforms.judges.llm.llm_settings import LlmSettings
 from ufo.transforms.llm.request import Client
-from ufo.transforms.plugins import Registry, Spec
 from ufo.transforms.sources.fact_source import Found, Retrieved, message_of
 
 if TYPE_CHECKING:
     from ufo.transforms.judges.llm.judgements import JudgementCache
-    from ufo.transforms.llm.client_settings import ClientSettings
     from ufo.transforms.sentences import Span
 
 _LABELS = {SUPPORTED: 1, REFUTED: 0}
@@ -213,19 +210,19 @@ class Judge:
 
     async def extract(self, record: InputRecord, sentences: "Sequence[Span]") -> Drafts:
         """Return the checkable claims of the response, in the order of its sentences."""
-        from ufo.transforms.extraction.by_rules import extract_record
+        from ufo.transforms.extraction.by_rules import extract_record  # its lists take a moment
 
         return Drafts([Draft(*unit) for unit in extract_record(record, sentences)])
 
     async def extract_sentences(self, record: InputRecord, sentences: "Sequence[Span]") -> Drafts:
         """Return one claim for each sentence with a checkable claim (`--units sentence`)."""
-        from ufo.transforms.extraction.by_rules import extract_record
+        from ufo.transforms.extraction.by_rules import extract_record  # as above
 
         return Drafts([Draft(*unit) for unit in extract_record(record, sentences, whole=True)])
 
     async def queries(self, claims: Sequence[str], response_id: str | None = None) -> Queries:
         """Return a query for each claim, in order."""
-        from ufo.transforms.extraction.by_rules import query_of
+        from ufo.transforms.extraction.by_rules import query_of  # as above
 
         return Queries([query_of(claim) for claim in claims])
 
@@ -323,58 +320,3 @@ class JudgeContext:
     client: Callable[[], Client]
     judgement_cache: "Callable[[], JudgementCache] | None" = None
     llm_judge: Callable[[], Judge] = _none
-
-
-JUDGES: Final = Registry("ufo.judges", Judge, "judge")
-
-
-@dataclass(frozen=True, slots=True)
-class JudgeSpec(Spec):
-    """The specification of a judge, which is sent to workers.
-
-    `llm` has the options of the LLM judge and `client` the settings of its client; both are None if
-    the judge needs no endpoint.
-    """
-
-    name: str = "offline"
-    type: str = "offline"
-    llm: LlmSettings | None = None
-    client: "ClientSettings | None" = None
-
-
-def asks_llm_judge(spec: Spec) -> bool:
-    """Return whether a judge is the LLM judge or asks it, and uses the flags of `--judge llm`."""
-    return spec.instance is None and JUDGES.kind(spec).asks_llm_judge
-
-
-def make_judge(
-    spec: JudgeSpec, client: Client | None = None, llm_judge: Judge | None = None
-) -> Judge:
-    """Return the judge that `spec` describes.
-
-    `client` replaces the clients of the endpoints in `spec`, and `llm_judge` the LLM judge.
-
-    Raises:
-        UsageError: the judge's constructor does not take an option, or its value is invalid.
-    """
-    context = None
-    if spec.llm is not None and spec.client is not None:
-        context = _context(spec.llm, spec.client, client, llm_judge)
-    judge = JUDGES.make(spec, context=context)
-    judge.name = spec.name
-    return judge
-
-
-def _context(
-    llm: LlmSettings, endpoints: "ClientSettings", client: Client | None, judge: Judge | None
-) -> JudgeContext:
-    from ufo.transforms.judges.llm.judgements import shared_judgements
-    from ufo.transforms.judges.llm.llm_judge import LlmJudge
-    from ufo.transforms.llm.shared import shared_client
-
-    context = JudgeContext(
-        llm, partial(shared_client, endpoints), partial(shared_judgements, llm, endpoints)
-    )
-    if client is not None:
-        context = JudgeContext(llm, lambda: client)
-    return replace(context, llm_judge=lambda: judge or LlmJudge(context))

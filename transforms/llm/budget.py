@@ -16,6 +16,7 @@ from typing import Any
 
 from ufo.schemas.errors import CostCapped, UsageError
 from ufo.schemas.records import Usage
+from ufo.schemas.text import decoded
 from ufo.transforms.llm.tokens import tokens_at_most
 from ufo.transforms.llm.usage_log import (
     COST,
@@ -81,8 +82,8 @@ def _shipped() -> dict[str, Price]:
 
 def _read(path: Path) -> dict[str, Price]:
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        text = decoded(path.read_bytes())
+    except (OSError, ValueError) as error:
         raise UsageError(f"--prices {str(path)!r} cannot be read: {error}") from error
     return _prices(f"--prices {str(path)!r}", text)
 

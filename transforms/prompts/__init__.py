@@ -16,6 +16,7 @@ from importlib import resources
 from pathlib import Path
 
 from ufo.schemas.errors import UsageError, unknown_value
+from ufo.schemas.text import decoded
 
 _VARIABLE = re.compile(r"\{([a-z_]+)\}")
 _ALONE = re.compile(r"^\{([a-z_]+)\}\n?", re.MULTILINE)
@@ -71,9 +72,9 @@ def _overrides(shipped: Mapping[str, str], directory: str) -> dict[str, str]:
         if path.stem not in shipped:
             raise UsageError(f"{path}: {unknown_value('prompt', path.stem, sorted(shipped))}")
         try:
-            text = path.read_text(encoding="utf-8-sig").rstrip("\n")
-        except UnicodeDecodeError as error:
-            raise UsageError(f"{path} is not UTF-8 ({error.reason}); save it as UTF-8") from error
+            text = decoded(path.read_bytes()).replace("\r\n", "\n").rstrip("\n")
+        except ValueError as error:
+            raise UsageError(f"{path} is {error}") from error
         _check_variables(path, set(_VARIABLE.findall(shipped[path.stem])), text)
         texts[path.stem] = text
     if not texts:

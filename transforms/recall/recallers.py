@@ -26,8 +26,8 @@ from ufo.schemas.records import (
 from ufo.transforms.extract import answer_of, drafts_of
 from ufo.transforms.extraction.by_rules import only_abstains
 from ufo.transforms.job import Job
-from ufo.transforms.judges import judge as judges
-from ufo.transforms.judges.judge import Draft, Drafts, Judge, JudgeContext, Judged, JudgeSpec
+from ufo.transforms.judges.by_name import JudgeSpec, asks_llm_judge, make_judge
+from ufo.transforms.judges.judge import Draft, Drafts, Judge, JudgeContext, Judged, Queries
 from ufo.transforms.judges.llm.asking import SHORT_REPLY, Form, Parsed, Question, ask_for_items
 from ufo.transforms.judges.llm.llm_judge import LlmJudge
 from ufo.transforms.judges.llm.llm_settings import FUNCTION, JSON, PROMPT, TF, XML, LlmSettings
@@ -106,11 +106,9 @@ class FactJudge(LlmJudge):
         drafts = [Draft(None, fact, "") for fact in facts]
         return Drafts(drafts, failures=asker.failures, usage=asker.usage)
 
-    async def queries(
-        self, claims: Sequence[str], response_id: str | None = None
-    ) -> judges.Queries:
+    async def queries(self, claims: Sequence[str], response_id: str | None = None) -> Queries:
         """Return no query for any fact."""
-        return judges.Queries([""] * len(claims))
+        return Queries([""] * len(claims))
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +135,8 @@ class RecallJob(Job):
 
 def make_recaller(spec: JudgeSpec, formulations: Sequence[str]) -> Recaller:
     """Return the judges of a run; by the prompts of FaaF where `spec` is the LLM judge."""
-    if spec.llm is None or spec.client is None or not judges.asks_llm_judge(spec):
-        judge = judges.make_judge(spec)
+    if spec.llm is None or spec.client is None or not asks_llm_judge(spec):
+        judge = make_judge(spec)
         return Recaller(judge, dict.fromkeys(formulations, judge))
     return llm_recaller(spec.llm, formulations, partial(shared_client, spec.client))
 

@@ -84,8 +84,8 @@ def test_what_is_checked_is_said_where_it_is_unclear(
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        pytest.param(["table"], "table is no text: it is not UTF-8 at byte 4", id="the text"),
-        pytest.param(["A b.", "--references", "table"], "table is no text: it is not UTF-8 at",
+        pytest.param(["table"], "table is no text: it is not UTF-8: byte 5", id="the text"),
+        pytest.param(["A b.", "--references", "table"], "table is no text: it is not UTF-8: byte 5",
                      id="a reference"),
         pytest.param(["A b.", "--references", "none"], "--references 'none' cannot be read: ",
                      id="a reference that is not there"),

@@ -21,7 +21,7 @@ from ufo.pipelines.runs.attempt import (
     name_of,
     unrecorded_usage,
 )
-from ufo.pipelines.runs.inputs import InputFile, find_inputs
+from ufo.pipelines.runs.inputs import InputFile, PlainFile, find_inputs
 from ufo.pipelines.runs.run import Plan, plan_of
 from ufo.schemas.errors import RunError, UsageError
 from ufo.schemas.records import Usage
@@ -31,7 +31,8 @@ from ufo.transforms.llm.usage_log import UsageLog
 
 # --- the fingerprint, and the name of a run that is given none
 
-FILE = InputFile("folder/in.jsonl", "in.jsonl", 10, "abc", 3)
+PATH = "folder/in.jsonl"
+FILE = InputFile(PATH, "in.jsonl", 10, "abc", 3, PlainFile("in.jsonl", PATH, 10))
 OPTIONS = {"mode": "seq", "judge": {"name": "offline"}}
 SOURCES = [{"name": "reference"}, {"name": "llm"}]
 
@@ -56,7 +57,6 @@ DIFFERENT: dict[str, tuple[dict[str, Any], bool, bool]] = {
     "the order of sources": ({"sources": SOURCES[::-1]}, True, True),
     "no sources, as in a recall": ({"sources": None}, True, True),
     "the folder of a file": ({"files": [replace(FILE, path="b/in.jsonl")]}, False, False),
-    "the format of a file": ({"files": [replace(FILE, format="CSV")]}, False, False),
     "the order of options": ({"options": dict(reversed(OPTIONS.items()))}, False, False),
 }
 
@@ -89,7 +89,7 @@ def _plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     def plan(*flags: object) -> Plan:
         words = ("--input", "in.jsonl", "--output", "out", "--sources", "reference", *flags)
         settings = settings_of(*map(str, words))
-        return plan_of(settings, find_inputs(settings.input), choose(settings))
+        return plan_of(settings, find_inputs(settings.input), choose(settings), "copies")
 
     return plan
 

@@ -1,6 +1,7 @@
 """How an input is cut: the size of chunks, the longest line, and what is told of its records."""
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,6 @@ import pytest
 from tests.pipelines.conftest import ok, tables, ufo
 from ufo.pipelines.runs.chunks import (
     InputReport,
-    check_columns,
     default_chunk_size,
     even_chunk_size,
     in_chunks,
@@ -50,7 +50,10 @@ def test_an_input_is_cut_evenly(lines: int, size: int) -> None:
     ],
 )
 def test_the_default_size_is_of_the_lines_of_all_files(models: bool, size: int) -> None:
-    files = [InputFile("a", "a", 1, "", 600), InputFile("b", "b", 1, "", 400)]
+    files = [
+        InputFile(name, name, 1, "", lines, PlainFile(name, name, 1))
+        for name, lines in (("a", 600), ("b", 400))
+    ]
     assert default_chunk_size(files, models) == size
 
 
@@ -205,7 +208,7 @@ def test_unknown_keys_are_shown_up_to(n: int, more: str) -> None:
 )  # fmt: skip
 def test_an_unknown_key_is_told(name: str, told: str) -> None:
     report = InputReport()
-    report.add_unknown({name: 1})
+    report.add_unknown({name: "x"})
     assert (report.warning() or "").endswith(f"in their metadata: {told}")
 
 
@@ -217,8 +220,7 @@ def test_the_most_frequent_unknown_key_is_told_first() -> None:
 
 
 def test_columns_that_are_left_out_are_told_once(tmp_path: Path) -> None:
-    report = InputReport()
-    report.add_left_out(plain(tmp_path, "", "", left_out=("image", "raw")))
+    report = InputReport(plain(tmp_path, "", "", left_out=("image", "raw")))
     assert (report.warning() or "").endswith("unless --map names them: image, raw.")
 
 
@@ -235,14 +237,44 @@ def test_an_input_with_nothing_to_tell_has_no_warning() -> None:
         pytest.param("nope", [], id="no record that can be read"),
     ],
 )
-def test_columns_of_map_are_looked_for(tmp_path: Path, text: str, missing: list[str]) -> None:
+def test_columns_of_map_are_looked_for(text: str, missing: list[str]) -> None:
     columns = {"response": "a", "question": "b"}
+    report = InputReport(columns=columns)
+    read = report.observed(partial(parse, columns=columns, keys=report.add_keys))
     told = []
     try:
-        check_columns(plain(tmp_path, text), columns, 1000)
+        for number, line in enumerate(text.splitlines(), 1):
+            read(f"in:{number}", line.encode(), 1000)
+        report.check(["in"])
+    except NothingUsable:
+        pass  # no line can be read
     except UsageError as error:
         told = [error.message.partition("--map ")[2].partition(";")[0]]
     assert told == missing
+
+
+def test_chunks_before_the_last_column_of_map_are_held_back() -> None:
+    columns = {"response": "a", "question": "b"}
+    report = InputReport(columns=columns)
+    read = report.observed(partial(parse, columns=columns, keys=report.add_keys))
+    read_lines = []
+
+    def chunks() -> Any:
+        for number, line in enumerate((b'{"a": "R."}', b'{"b": "Q?"}', b'{"a": "S."}')):
+            read(f"in:{number}", line, 1000)
+            read_lines.append(number)
+            yield number
+
+    assert next(report.checked(chunks(), ["in"], lambda text: None)) == 0
+    assert read_lines == [0, 1]
+
+
+def test_a_column_at_a_path_that_no_record_has_is_told_with_the_nearest() -> None:
+    columns = {"response": "outputs.anwer"}
+    report = InputReport(columns=columns)
+    report.add_keys({"outputs": {"answer": "R."}})
+    with pytest.raises(UsageError, match=r"Did you mean 'outputs\.answer'\?"):
+        report.check(["in"])
 
 
 @pytest.mark.parametrize(

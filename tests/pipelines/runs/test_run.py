@@ -22,12 +22,12 @@ def given(tmp_path: Path) -> dict[str, Any]:
 
 def plan(given: dict[str, Any], **more: Any) -> Plan:
     settings = settings_of({**given, **more})
-    return plan_of(settings, settings.input, choose(settings))
+    return plan_of(settings, settings.input, choose(settings), "copies")
 
 
 def recall(given: dict[str, Any], **more: Any) -> Plan:
     settings = recall_settings_of({"input": given["input"], "output": "out", **more})
-    return plan_of(settings, settings.input, Chosen())
+    return plan_of(settings, settings.input, Chosen(), "copies")
 
 
 FACTS = {"mode": "seq", "sources": ["reference"], "tie": "not_factual", "judge": "offline"}
@@ -79,12 +79,6 @@ def test_the_models_of_a_run(given: dict[str, Any], more: Any, models: Any, unpr
     found = plan(given, **more)
     assert found.models == models
     assert found.unpriced == unpriced
-
-
-def test_the_columns_that_are_read_are_those_that_are_mapped(given: dict[str, Any]) -> None:
-    assert not plan(given).used("image")
-    assert plan(given, map={"response": "image"}).used("image")
-    assert recall(given).used("facts")
 
 
 @pytest.mark.parametrize("name", ["dry_run", "streaming"])

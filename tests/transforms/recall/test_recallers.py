@@ -8,7 +8,8 @@ import pytest
 
 from tests.transforms.scripted import ScriptedJudge, evidence
 from ufo.schemas.records import FactUnit, Failure, InputRecord, Passage, RecallAnswer, RecallInput
-from ufo.transforms.judges.judge import Draft, Drafts, Judged, JudgeSpec, Queries
+from ufo.transforms.judges.by_name import JudgeSpec
+from ufo.transforms.judges.judge import Draft, Drafts, Judged, Queries
 from ufo.transforms.judges.llm.llm_settings import LlmSettings
 from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.usage import usage_row

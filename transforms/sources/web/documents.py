@@ -1,25 +1,19 @@
-"""Convert a fetched page to a document: its characters, and its text or why it has none.
+"""Define fetched pages and the documents made of them; decode a page's bytes, cut its sentences.
 
-`html` reads HTML; plain text and PDF (by pypdf) are read here. The text is cut into sentences.
+`reading` makes a document of a page.
 """
 
 import codecs
-import logging
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from io import BytesIO
-from typing import Any, Final
+from typing import Final
 
 from charset_normalizer import from_bytes
-from pypdf import PdfReader
 
-from ufo.schemas.row import marked_encoding
-from ufo.schemas.text import REPLACEMENT, storable
+from ufo.schemas.text import REPLACEMENT, marked_encoding
 from ufo.transforms.sentences import Span, segment
-from ufo.transforms.sources.web.pdf import page_text
-from ufo.transforms.sources.web.superscripts import Superscripts, readable
 from ufo.transforms.sources.web.tables import table
 
 BLOCKED_BY_ROBOTS: Final = "blocked_by_robots"
@@ -52,7 +46,6 @@ PDF: Final = "application/pdf"
 TYPES: Final = (*HTML_TYPES, TEXT, PDF)
 UNTOLD: Final = ("", "application/octet-stream", "binary/octet-stream")
 """Media types that do not describe the content."""
-_MAX_TITLE = 200
 MAX_CHARACTERS: Final = 500_000
 """The longest text that is searched for sentences: a long book."""
 _MAX_SENTENCE = 1500  # characters; a longer text is a table or has no sentence ends
@@ -127,20 +120,6 @@ def _parts(text: str, span: Span) -> Iterable[Span]:
         yield Span(start, end)
 
 
-def document_of(page: FetchedPage) -> Document:
-    """Return the title, main text and date of a page."""
-    if page.content_type in HTML_TYPES:
-        # The run's main process reads no page, and starts faster without it.
-        from ufo.transforms.sources.web.html import article_of
-
-        return article_of(page, storable(text_of(page.body, page.charset)))
-    if page.content_type == PDF:
-        return _of_pdf(page)
-    text = text_of(page.body, page.charset)[:MAX_CHARACTERS]
-    text = storable(text.replace("\r\n", "\n")).strip()
-    return Document(None, text, reason=None if text else EMPTY)
-
-
 def type_of(declared: str, body: bytes) -> str:
     """Return the media type of a body, from its first bytes if these say more than the declared
     type.
@@ -154,67 +133,6 @@ def type_of(declared: str, body: bytes) -> str:
         return declared
     marked = start.startswith((b"<!doctype html", b"<html", b"<head", b"<?xml"))
     return HTML_TYPES[0] if marked else ""
-
-
-# --- PDF -----------------------------------------------------------------------------------------
-
-_MAX_PAGES = 200
-
-_HYPHEN = re.compile(r"(?<=[a-zà-ÿ])[-\u00ad\u2010]\n(?=[a-zà-ÿ])")
-_SOFT_BREAK = re.compile(r"(?<![.!?:;…])\n(?=[a-zà-ÿ(])|(?<=[^\s.!?:;…]{2},)\n")
-_DATE = re.compile(r"D:(\d{4})(\d\d)(\d\d)")
-
-# Broken files are reported by a document's `reason`.
-logging.getLogger("pypdf").setLevel(logging.CRITICAL)
-
-
-def _of_pdf(page: FetchedPage) -> Document:
-    """Return the text of a PDF, lines joined to sentences; UNREADABLE_PDF where pypdf fails.
-
-    Up to _MAX_PAGES pages are read. A PDF of scanned pages has no text. The date is the PDF's
-    creation date, unless it is later than the retrieval.
-
-    Raises:
-        MemoryError: it needs more memory than there is.
-    """
-    try:
-        reader = PdfReader(BytesIO(page.body))
-        if reader.is_encrypted and not reader.decrypt(""):
-            return Document(None, "", reason=UNREADABLE_PDF)
-        text, left_out = readable(storable(_pages(reader)))
-        information = reader.metadata
-        stated = information.get("/Title") if information else None
-        created = information.get("/CreationDate") if information else None
-    except MemoryError:
-        raise
-    except Exception:
-        return Document(None, "", reason=UNREADABLE_PDF)  # pypdf raises errors of a dozen types
-    found = _DATE.match(str(created or ""))
-    day = "-".join(found.groups()) if found else None
-    if day and not "1970" <= day <= page.retrieved_at[:10]:
-        day = None
-    title = storable(str(stated)).strip()[:_MAX_TITLE] if stated else None
-    if not text.strip():
-        return Document(title or None, "", day, NO_TEXT, left_out=left_out)
-    return Document(title or None, text, day, left_out=left_out)
-
-
-def _pages(reader: Any) -> str:
-    texts: list[str] = []
-    size = 0
-    superscripts = Superscripts()
-    for page in reader.pages[:_MAX_PAGES]:
-        texts.append(_running(page_text(page, superscripts)))
-        size += len(texts[-1])
-        if size > MAX_CHARACTERS:
-            break
-    return "\n\n".join(text for text in texts if text)[:MAX_CHARACTERS]
-
-
-def _running(text: str) -> str:
-    """Return the text of a page with lines joined where a sentence continues."""
-    lines = "\n".join(line.strip() for line in text.splitlines())
-    return _SOFT_BREAK.sub(" ", _HYPHEN.sub("", lines)).strip()
 
 
 # --- bytes to text ------------------------------------------------------------------------------

@@ -1,14 +1,13 @@
 """Read documents in processes with limits; a process is reused, and replaced when it dies.
 
 A parser has no limit for a page that was made to be slow, so the kernel limits it. Beyond its time
-the process is killed; beyond its memory an allocation fails. Such a process runs this module. A
+the process is killed; beyond its memory an allocation fails. Such a process runs `reading`. A
 request is a line of JSON and the bytes of the page. The answer is a line of JSON and not a pickle:
 a hostile page may have taken over the process.
 """
 
 import json
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -16,20 +15,19 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, replace
-from typing import Any, BinaryIO, Final
+from typing import Final
 
 from ufo.schemas.errors import RunError
 from ufo.transforms.sentences import Span
 from ufo.transforms.sources.web import documents as reasons
-from ufo.transforms.sources.web.documents import Document, FetchedPage, document_of, sentences_of
+from ufo.transforms.sources.web.documents import Document, FetchedPage
 
-_PROGRAM: Final = "ufo.transforms.sources.web.readers"
+_PROGRAM: Final = "ufo.transforms.sources.web.reading"
 SECONDS: Final = 5.0
 MOST_BYTES: Final = 512 * 1024 * 1024
 _MOST_PAGES: Final = 500  # pages that one process reads: the caches of libraries grow
 # Without keys: a page that takes over its reader must not find any.
 _ENVIRONMENT: Final = ("PATH", "HOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "PYTHONHOME", "TMPDIR")
-_BY_THE_CLOCK: Final = 4  # limit of wall time, as a multiple of the seconds of computing
 _TIMED_OUT: Final = (-signal.SIGPROF, -signal.SIGALRM)
 
 
@@ -167,59 +165,3 @@ class _Reader:
             return Document(None, "", reason=reasons.TOO_SLOW, detail="reading it takes too long")
         detail = f"the process that read it ended ({code})"
         return Document(None, "", reason=reasons.UNREADABLE, detail=detail)
-
-
-# --- the process that reads ---------------------------------------------------------------------
-
-
-def main(seconds: float, most_bytes: int) -> None:
-    """Answer requests until the input ends.
-
-    A document may take `seconds` of computing, and the process `most_bytes` of memory, libraries
-    included.
-    """
-    import ufo.transforms.sources.web.html  # noqa: F401 – before a page's time begins
-
-    # The parent process ends this one, by closing its input.
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)
-    # Keep output that a library prints apart from the answers.
-    asked, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    nowhere = os.open(os.devnull, os.O_RDWR)
-    os.dup2(nowhere, 0)
-    os.dup2(nowhere, 1)
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_AS, (most_bytes, most_bytes))
-    _say(answers, {})
-    for line in iter(asked.readline, b""):
-        signal.setitimer(signal.ITIMER_PROF, seconds)
-        signal.setitimer(signal.ITIMER_REAL, seconds * _BY_THE_CLOCK)
-        answer = _answer(json.loads(line), asked)
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        _say(answers, answer)
-        if not answer["whole"]:
-            return
-
-
-def _answer(header: dict[str, Any], asked: BinaryIO) -> dict[str, Any]:
-    """Return the content of a page; "whole" says whether this process can read another one."""
-    size = header.pop("size")
-    try:
-        document = document_of(FetchedPage(**header, body=asked.read(size)))
-        return {**asdict(replace(document, spans=sentences_of(document.text))), "whole": True}
-    except MemoryError:
-        detail = "reading it takes too much memory"
-        lost, whole = Document(None, "", reason=reasons.TOO_MUCH_MEMORY, detail=detail), False
-    except Exception as error:
-        lost, whole = Document(None, "", reason=reasons.UNREADABLE, detail=repr(error)[:500]), True
-    return {**asdict(lost), "whole": whole}
-
-
-def _say(answers: BinaryIO, answer: dict[str, Any]) -> None:
-    answers.write(json.dumps(answer).encode() + b"\n")
-    answers.flush()
-
-
-if __name__ == "__main__":
-    main(float(sys.argv[1]), int(sys.argv[2]))

@@ -10,8 +10,9 @@ from lxml.html import document_fromstring
 
 from tests.case_files import cases
 from tests.transforms.sources.web.pages import ARTICLE, PARAGRAPHS, fetched, html
-from ufo.transforms.sources.web.documents import Document, document_of
+from ufo.transforms.sources.web.documents import Document
 from ufo.transforms.sources.web.markup import read_marks, to_paragraphs
+from ufo.transforms.sources.web.reading import document_of
 
 END = "The lake freezes in most winters, and the people of the town skate on it until March."
 

@@ -4,7 +4,8 @@ import pytest
 
 from tests.local_web.pdf import written
 from tests.transforms.sources.web.pages import fetched
-from ufo.transforms.sources.web.documents import Document, document_of
+from ufo.transforms.sources.web.documents import Document
+from ufo.transforms.sources.web.reading import document_of
 
 
 def read(stream: str) -> Document:

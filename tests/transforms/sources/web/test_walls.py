@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from tests.transforms.sources.web.pages import ARTICLE, PARAGRAPHS, fetched
 from ufo.transforms.sources.web import documents as reasons
 from ufo.transforms.sources.web import walls
-from ufo.transforms.sources.web.documents import Document, document_of
+from ufo.transforms.sources.web.documents import Document
+from ufo.transforms.sources.web.reading import document_of
 
 URL = "https://vara.example/bridge"
 ACCEPT = "<button>Accept all</button><button>Manage options</button>"

@@ -1,17 +1,22 @@
-"""Write the list or table of a Python call to an input file."""
+"""Write what a Python program gives, a list of records or a table, to an input file."""
 
 import json
 import re
 from collections.abc import Iterable, Mapping
+from datetime import date, datetime, time
+from decimal import Decimal
+from enum import Enum
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
+from uuid import UUID
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ufo.schemas.errors import UsageError
+from ufo.schemas.row import PROBLEM
 
-_UNNAMED_INDEX = re.compile(r"__index_level_\d+__")
+_UNNAMED_INDEX: Final = re.compile(r"__index_level_\d+__")
 
 
 class Table(Protocol):
@@ -47,14 +52,18 @@ def input_path(given: Given, name: str, folder: str) -> str:
     return path
 
 
+def _is_table(given: object) -> bool:
+    return hasattr(given, "columns")
+
+
 def _table(given: Any, name: str) -> pa.Table | None:
     """Return a table or data frame as Arrow; None for anything else, such as a list."""
-    if not (hasattr(given, "__arrow_c_stream__") or hasattr(given, "columns")):
+    if not (hasattr(given, "__arrow_c_stream__") or _is_table(given)):
         return None
     try:
         table = pa.table(given)
     except (TypeError, ValueError, pa.ArrowException) as error:
-        if isinstance(error, pa.ArrowInvalid) and not hasattr(given, "columns"):
+        if isinstance(error, pa.ArrowInvalid) and not _is_table(given):
             return None
         raise UsageError(
             f"{name} is no table that Arrow can hold: {error} (of a data frame, a list of records "
@@ -69,7 +78,10 @@ def _table(given: Any, name: str) -> pa.Table | None:
 
 
 def _write_records(given: object, path: str, name: str) -> int:
-    """Write texts and records as JSON Lines; returns how many there are."""
+    """Write texts and records as JSON Lines; returns how many there are.
+
+    A record with a value that is none of JSON becomes a line that says so.
+    """
     # A mapping is iterable, too: its keys would be taken for texts.
     if not isinstance(given, Iterable) or isinstance(given, (Mapping, bytes)):
         raise UsageError(
@@ -78,12 +90,69 @@ def _write_records(given: object, path: str, name: str) -> int:
     n = 0
     with open(path, "w", encoding="utf-8", errors="surrogatepass") as sink:
         for n, item in enumerate(given, start=1):
-            record = {"response": item} if isinstance(item, str) else item
             try:
-                # `read` takes the NaN of a data frame for a missing value.
-                sink.write(json.dumps(dict(record), ensure_ascii=True) + "\n")
+                record = {"response": item} if isinstance(item, str) else dict(item)
             except (TypeError, ValueError) as error:
                 raise UsageError(
                     f"{name}[{n - 1}] is neither a text nor a record for JSON: {error}"
                 ) from error
+            sink.write(line_of(record) + "\n")
     return n
+
+
+def line_of(record: Mapping[str, Any]) -> str:
+    """Return a record as a line of JSON, or one that says why it cannot be; `read` takes the NaN of
+    a data frame for a missing value."""
+    try:
+        return json.dumps(record, default=plain_value)
+    except (TypeError, ValueError, RecursionError) as error:
+        texts = {
+            name: value
+            for name, value in record.items()
+            if isinstance(name, str) and isinstance(value, str)
+        }
+        return json.dumps({PROBLEM: f"the record is not for JSON: {error}", **texts})
+
+
+_MISSING: Final = ("NAType", "NaTType")  # of pandas, which need not be installed
+_TEXTS: Final = (UUID, Path)
+_TIMES: Final = (datetime, date, time)
+
+
+def plain_value(value: Any) -> Any:
+    """Return what stands for a value in JSON, for the values that Python programs have in records:
+    of NumPy and pandas, dates, decimals, sets and paths.
+
+    Raises:
+        TypeError: nothing does.
+    """
+    if type(value).__name__ in _MISSING:
+        return None
+    if isinstance(value, _TIMES):
+        return value.isoformat()
+    if isinstance(value, _TEXTS):
+        return str(value)
+    if isinstance(value, Decimal):
+        return float(value)
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, (set, frozenset)):
+        return sorted(value, key=str)
+    if isinstance(value, Mapping):
+        return dict(value)
+    if hasattr(value, "tolist"):  # an array or scalar of NumPy, a series of pandas
+        return value.tolist()
+    raise TypeError(f"a value of the type {type(value).__name__}")
+
+
+def references_of(given: object) -> str | list[Any]:
+    """Return the references of a text: one, or several.
+
+    Raises:
+        UsageError: they are a mapping, whose keys would be taken for texts, or no texts.
+    """
+    if given is None or isinstance(given, str):
+        return given or []
+    if isinstance(given, (Mapping, bytes)) or not isinstance(given, Iterable) or _is_table(given):
+        raise UsageError(f"references is a text or a list of texts, not {type(given).__name__}")
+    return list(given)

@@ -1,0 +1,128 @@
+"""What a Python program gives: values of other packages are read, or cost their record alone."""
+
+import datetime
+import enum
+import json
+import uuid
+from collections import OrderedDict
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from ufo.pipelines.runs.given import input_path, references_of
+from ufo.schemas.errors import UsageError
+from ufo.schemas.records import Failure, InputRecord
+from ufo.transforms.read import parse
+
+
+class Colour(enum.Enum):
+    RED = "red"
+
+
+class NAType:
+    """As pandas names the type of its missing value, which has no truth."""
+
+    def __bool__(self) -> bool:
+        raise TypeError
+
+
+def read(record: dict[str, Any], folder: Path) -> InputRecord | Failure:
+    path = input_path([record, {"response": "Later."}], "responses", str(folder))
+    first, second = Path(path).read_bytes().splitlines()
+    assert isinstance(parse("in:2", second), InputRecord)
+    return parse("in:1", first)
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        pytest.param(np.int64(3), 3, id="an integer of NumPy"),
+        pytest.param(np.float32(0.5), 0.5, id="a float of NumPy"),
+        pytest.param(np.bool_(True), True, id="a boolean of NumPy"),
+        pytest.param(np.str_("x"), "x", id="a text of NumPy"),
+        pytest.param(np.array(["a", "b"]), ["a", "b"], id="an array"),
+        pytest.param(np.datetime64("2020-01-02"), "2020-01-02", id="a date of NumPy"),
+        pytest.param(datetime.datetime(2020, 1, 2), "2020-01-02T00:00:00", id="a moment"),
+        pytest.param(datetime.date(2020, 1, 2), "2020-01-02", id="a date"),
+        pytest.param(Decimal("0.5"), 0.5, id="a decimal"),
+        pytest.param(uuid.UUID(int=1), "00000000-0000-0000-0000-000000000001", id="a UUID"),
+        pytest.param(Path("a/b"), "a/b", id="a path"),
+        pytest.param(Colour.RED, "red", id="a member of an enumeration"),
+        pytest.param(("a", "b"), ["a", "b"], id="a tuple"),
+        pytest.param({"b", "a"}, ["a", "b"], id="a set"),
+        pytest.param(OrderedDict(a=1), {"a": 1}, id="a mapping"),
+    ],
+)
+def test_a_value_is_read(value: Any, written: Any, tmp_path: Path) -> None:
+    found = read({"response": "R.", "x": value}, tmp_path)
+    assert isinstance(found, InputRecord)
+    assert json.loads(found.metadata or "")["x"] == written
+
+
+@pytest.mark.parametrize("value", [NAType(), float("nan"), np.float32("nan")])
+def test_a_missing_value_is_none(value: Any, tmp_path: Path) -> None:
+    found = read({"response": "R.", "question": value}, tmp_path)
+    assert isinstance(found, InputRecord)
+    assert found.question is None
+
+
+def endless() -> dict[str, Any]:
+    record: dict[str, Any] = {"response": "R."}
+    record["x"] = record
+    return record
+
+
+@pytest.mark.parametrize(
+    ("record", "message"),
+    [
+        pytest.param({"response": "R.", "x": object()}, "type object", id="an object"),
+        pytest.param({"response": "R.", "x": b"bytes"}, "type bytes", id="bytes"),
+        pytest.param({"response": "R.", ("a", 1): "x"}, "keys must be", id="a key"),
+        pytest.param(endless(), "Circular", id="a record in itself"),
+    ],
+)
+def test_a_value_that_is_none_of_json_costs_its_record(
+    record: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    found = read(record, tmp_path)
+    assert isinstance(found, Failure)
+    assert message in found.message
+
+
+@pytest.mark.parametrize("label", [np.float64(0.5), np.float32(0.5), np.bool_(False), np.int8(1)])
+def test_a_label_of_numpy_is_read(label: Any, tmp_path: Path) -> None:
+    found = read({"response": "R.", "label": label}, tmp_path)
+    assert isinstance(found, InputRecord)
+    assert found.human_score == float(label)
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        pytest.param("R.", "R.", id="a text"),
+        pytest.param(["R.", "S."], ["R.", "S."], id="texts"),
+        pytest.param(("R.",), ["R."], id="a tuple"),
+        pytest.param((text for text in ["R."]), ["R."], id="texts that are made one by one"),
+        pytest.param(None, [], id="nothing"),
+    ],
+)
+def test_references_are_texts(given: object, found: object) -> None:
+    assert references_of(given) == found
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        pytest.param({"R.": "S."}, id="a mapping"),
+        pytest.param(b"R.", id="bytes"),
+        pytest.param(3, id="a number"),
+        pytest.param(pa.table({"text": ["R."]}), id="a table"),
+    ],
+)
+def test_what_is_no_list_of_references_is_refused(given: object) -> None:
+    with pytest.raises(UsageError, match="references is a text or a list of texts, not"):
+        references_of(given)
