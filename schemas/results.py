@@ -194,8 +194,10 @@ class Results:
             yield
         except of as error:
             message = str(error).strip().rpartition(_FROM_PYTHON)[2]
-            if isinstance(error, OSError) and error.errno is not None:
-                raise
+            if isinstance(error, OSError) and (
+                type(error) is not OSError or error.errno is not None
+            ):
+                raise  # of whoever takes the rows
             if isinstance(error, RuntimeError) and "interrupt" in message.lower():
                 raise  # by a signal: it is the caller's to end
             if not isinstance(error, _NOT_OF_FILES):
