@@ -7,13 +7,12 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from ufo.schemas.errors import UsageError, unknown_value
 from ufo.schemas.row import OF_CELLS, UnusableValue, kind_of, object_of
-from ufo.schemas.rows import HEAD_BYTES, as_json_lines, format_of
+from ufo.schemas.rows import HEAD_BYTES, as_json_lines, format_of, lines_of
 from ufo.transforms.literals import structure_of
 from ufo.transforms.read import NAMES
 from ufo.transforms.sentences import Span
@@ -92,13 +91,8 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
         with path.open("rb") as stream:
             form = format_of(stream.read(HEAD_BYTES), NAMES)
             stream.seek(0)
-            number, rest = 0, b""
-            for block in chain(as_json_lines(form, stream, names=NAMES), [b"\n"]):
-                *whole, rest = (rest + block).split(b"\n")
-                for line in whole:
-                    number += 1
-                    if line.strip():
-                        yield number, line
+            lines = lines_of(as_json_lines(form, stream, names=NAMES))
+            yield from ((number, line) for number, line in enumerate(lines, 1) if line.strip())
     except (OSError, ValueError) as error:
         raise UsageError(f"cannot read {str(path)!r}: {error}.") from error
 

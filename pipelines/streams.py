@@ -39,7 +39,7 @@ class Output(io.FileIO):
 
 def _explained(error: OSError) -> Exception:
     if isinstance(error, BrokenPipeError):
-        return ReaderGone()
+        return ReaderGone(error.errno, error.strerror)
     return RunError(f"the output cannot be written: {error.strerror}")
 
 

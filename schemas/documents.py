@@ -8,9 +8,10 @@ How a file of text is read is given by the caller, since PDF and HTML need other
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -18,10 +19,8 @@ import pyarrow as pa
 
 from ufo.schemas.compression import InputDamaged
 from ufo.schemas.row import OF_CELLS, UnusableValue, kind_of, object_of, value_at
-from ufo.schemas.rows import HEAD_BYTES, PARQUET, as_json_lines, format_of
+from ufo.schemas.rows import HEAD_BYTES, PARQUET, as_json_lines, format_of, lines_of
 from ufo.schemas.text import storable
-
-MAX_LINE_BYTES = 64 << 20
 
 Columns = Mapping[str, str]
 """The column, or the path of a field, of each of `KEYS` that is not in a usual one."""
@@ -130,37 +129,15 @@ def read_rows(path: Path, columns: Columns) -> Iterator[RawDocument]:
         with path.open("rb") as stream:
             form = format_of(stream.read(HEAD_BYTES))
             stream.seek(0)
-            with closing(as_json_lines(form, stream, used)) as chunks:
-                yield from _lines(chunks)
+            with closing(as_json_lines(form, stream, used)) as blocks:
+                first = next(blocks, b"")
+                _refuse_text(first)
+                yield from map(RawDocument, lines_of(chain([first], blocks)))
+    except InputDamaged as error:
+        yield RawDocument(problem=f"{error}; reading stopped at this line")
     except (pa.ArrowException, OSError, ValueError) as error:
         what = f"not readable as {PARQUET}: {error}" if form == PARQUET else str(error)
         yield RawDocument(problem=what)
-
-
-def _lines(chunks: Iterable[bytes]) -> Iterator[RawDocument]:
-    rest = b""
-    is_known = False
-    try:
-        for chunk in chunks:
-            if not is_known:
-                _refuse_text(chunk)
-                is_known = True
-            first, *more = chunk.split(b"\n")
-            rest += first
-            if more:
-                yield RawDocument(rest)
-                yield from map(RawDocument, more[:-1])
-                rest = more[-1]
-            if len(rest) > MAX_LINE_BYTES:
-                yield RawDocument(
-                    problem=f"a line is over {MAX_LINE_BYTES:,} bytes; reading stopped"
-                )
-                return
-    except InputDamaged as error:
-        yield RawDocument(problem=f"{error}; reading stopped at this line")
-        return
-    if rest:
-        yield RawDocument(rest)
 
 
 def _refuse_text(chunk: bytes) -> None:

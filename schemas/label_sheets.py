@@ -1,4 +1,4 @@
-"""Write sheets of people's labels: Parquet files beside the runs of a folder."""
+"""Keep the labels of people beside the runs of a folder, a Parquet file for each sheet."""
 
 from collections.abc import Iterable
 from pathlib import Path

@@ -9,7 +9,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable, Container, Generator, Iterator
+from collections.abc import Callable, Container, Generator, Iterable, Iterator
 from functools import cache, partial
 from importlib.resources import files
 from itertools import chain
@@ -43,6 +43,8 @@ HEAD_BYTES: Final = 64 * 1024
 
 _BLOCK: Final = 1 << 20
 _PARQUET_ROWS: Final = 1_000
+MAX_LINE_BYTES: Final = 64 << 20
+"""The most bytes of a document, or of an object to import."""
 _MAX_CELL: Final = 16 * 1024 * 1024  # characters; a record's own limit is --max_line_bytes
 _SHOWN: Final = 4096
 _JSON: Final = json.JSONDecoder()
@@ -335,6 +337,22 @@ def as_json_lines(
             yield block
 
 
+def lines_of(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the lines of the bytes of JSON Lines, without their ends, blank ones too.
+
+    Raises:
+        ValueError: a line is longer than any record.
+    """
+    rest = b""
+    for block in blocks:
+        *whole, rest = (rest + block).split(b"\n")
+        yield from whole
+        if len(rest) > MAX_LINE_BYTES:
+            raise ValueError(f"a line is over {MAX_LINE_BYTES:,} bytes; reading stopped")
+    if rest:
+        yield rest
+
+
 def columns_of(head: bytes, names: Container[str] = ()) -> list[str]:
     """Return the columns, or the keys of the first record, from the first bytes of a file; [] where
     these do not have them (in Parquet they are at the end)."""
@@ -344,12 +362,7 @@ def columns_of(head: bytes, names: Container[str] = ()) -> list[str]:
         if form == CSV:
             text = io.StringIO(head.decode("utf-8-sig", "replace"), newline="")
             return [name for name in _csv_reader(text)[1] if name]
-        if form == PARQUET:
-            return []
-        if form == LINES:
-            first = head.removeprefix(_BOM).lstrip().partition(b"\n")[0].decode("utf-8", "replace")
-        else:
-            first = next(json_rows(form, io.BytesIO(head)))
-        return list(json.loads(first))
+        first = next(as_json_lines(form, io.BytesIO(head))).lstrip().partition(b"\n")[0]
+        return list(json.loads(first.removeprefix(_BOM).decode("utf-8", "replace")))
     except (ValueError, TypeError, RecursionError, StopIteration):
         return []

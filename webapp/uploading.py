@@ -69,7 +69,7 @@ async def columns(request: Request) -> answers.UploadColumns:
         head += chunk
         if len(head) >= _HEAD:
             break
-    names = list(columns_of(head[:_HEAD], NAMES))
+    names = columns_of(head[:_HEAD], NAMES)
     return answers.UploadColumns(columns=names, fields=recognised(names))
 
 

@@ -80,7 +80,7 @@ def _table(given: Any, name: str) -> pa.Table | None:
 def _write_records(given: object, path: str, name: str) -> int:
     """Write texts and records as JSON Lines; returns how many there are.
 
-    A record with a value that is none of JSON becomes a line that says so.
+    A record with a value for which JSON has no type becomes a line that says so.
     """
     # A mapping is iterable, too: its keys would be taken for texts.
     if not isinstance(given, Iterable) or isinstance(given, (Mapping, bytes)):

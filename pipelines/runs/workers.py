@@ -10,7 +10,6 @@ reported.
 import os
 import re
 import signal
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -303,7 +302,7 @@ def _run_in_worker(chunk: Chunk, job: Job, folder: str) -> Written:
         return run_chunk(chunk, job, folder)
     except MemoryError:
         # The parent says so and ends this process, which may fail again before, with a traceback.
-        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
         raise
 
 
@@ -312,6 +311,7 @@ def _start_evaluator(parent: int, settings: logs.LogSettings) -> None:
     as_worker(parent)
     logs.quiet_beam()
     logs.start(settings)
+    from ufo.pipelines import graph  # noqa: F401  # Beam is slow to import
 
 
 def as_worker(parent: int) -> None:

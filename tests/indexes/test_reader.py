@@ -26,7 +26,7 @@ from ufo.indexes.reader import (
     slices_of,
     title_in,
 )
-from ufo.schemas import documents
+from ufo.schemas import rows
 from ufo.schemas.compression import InputDamaged
 from ufo.schemas.documents import RawDocument
 
@@ -319,7 +319,7 @@ def test_damage_within_a_parquet_file_is_a_problem(tmp_path: Path) -> None:
 def test_a_line_may_have_so_many_bytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: int, last: str
 ) -> None:
-    monkeypatch.setattr(documents, "MAX_LINE_BYTES", limit)
+    monkeypatch.setattr(rows, "MAX_LINE_BYTES", limit)
     [block] = _blocks(tmp_path / "x", b'{"title": "A"}\n{"title": "AB"}')
     assert len(block.items) == 2
     assert block.items[1].problem.partition(";")[0] == last

@@ -221,14 +221,20 @@ def test_columns_are_those_that_the_readers_find(
     assert found == {"columns": columns, "fields": fields}
 
 
-@pytest.mark.parametrize(("size", "columns"), [(262_144, ["response"]), (262_145, [])])
+@pytest.mark.parametrize(
+    ("size", "columns"),
+    [
+        pytest.param(99, ["a", "b"], id="a short record"),
+        pytest.param(262_144, ["a", "b"], id="as long as what is read"),
+        pytest.param(262_145, [], id="a byte longer"),
+    ],
+)
 def test_columns_are_looked_for_in_the_first_bytes(
     client: httpx.Client, size: int, columns: list[str]
 ) -> None:
-    before, after = b'{"response": "', b'"}'
-    line = before + b"a" * (size - len(before + after)) + after
-    found = client.post("/upload/columns", content=line + b"\n").json()
-    assert found["columns"] == columns
+    record = '{"a": "%s", "b": 1}'
+    content = record % ("x" * (size - len(record) + 2))
+    assert client.post("/upload/columns", content=content).json()["columns"] == columns
 
 
 def test_an_archive_is_deleted_once_it_is_sent(

@@ -84,7 +84,7 @@ def test_what_is_checked_is_said_where_it_is_unclear(
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        pytest.param(["table"], "table is no text: it is not UTF-8: byte 5", id="the text"),
+        pytest.param(["table"], "table is no text: it is not UTF-8: byte 5 is", id="the text"),
         pytest.param(["A b.", "--references", "table"], "table is no text: it is not UTF-8: byte 5",
                      id="a reference"),
         pytest.param(["A b.", "--references", "none"], "--references 'none' cannot be read: ",

@@ -61,7 +61,7 @@ def test_a_folder_that_overrides_nothing_is_an_error(tmp_path: Path) -> None:
         load_prompts(str(tmp_path))
     with pytest.raises(UsageError, match="not a folder"):
         load_prompts(str(tmp_path / "absent"))
-    (tmp_path / "repair.txt").write_bytes(b"\xff\xfe")
+    (tmp_path / "repair.txt").write_bytes(b"\xff\xfa")
     with pytest.raises(UsageError, match="UTF-8"):
         load_prompts(str(tmp_path))
 
