@@ -113,12 +113,14 @@ class Results:
     def filled_views(self) -> tuple[View, ...]:
         """Return the views with a group and at least one row, by group and title."""
         groups = list(GROUPS)
-        found = [
-            view
-            for view in self.views
-            if view.group and self.query(f'SELECT 1 FROM "{view.name}" LIMIT 1').num_rows  # noqa: S608
-        ]
+        found = [view for view in self.views if view.group and self._has_rows(view)]
         return tuple(sorted(found, key=lambda view: (groups.index(view.group), view.title)))
+
+    def _has_rows(self, view: View) -> bool:
+        named = view.name if view.group == OWN else ""
+        with self._explained(UsageError, named, _OF_QUERY):
+            row = self._select(f'SELECT 1 FROM "{view.name}" LIMIT 1', ())  # noqa: S608
+            return bool(row.to_arrow_table().num_rows)
 
     def query(self, sql: str, params: Sequence[object] | dict[str, object] = ()) -> pa.Table:
         """Return the rows of a SELECT; `params` fill its `?` (or `$name`) placeholders.
