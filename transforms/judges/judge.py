@@ -11,7 +11,7 @@ Methods are coroutines because some judges ask a language model. One that comput
 
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
 from ufo.schemas.errors import NotYetAnswered
