@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from typing import Any
 
 from ufo.pipelines.options.jobs import choose
 from ufo.pipelines.options.settings import Settings
@@ -23,8 +24,8 @@ from ufo.pipelines.runs.attempt import checked_name, run_lock
 from ufo.pipelines.runs.inputs import is_piped
 from ufo.pipelines.runs.run import Finished, run_evaluate
 from ufo.schemas import storage
-from ufo.schemas.errors import NothingToEvaluate, RunError, UsageError, damaged_part
-from ufo.schemas.state_files import entry, read_state, state_bytes
+from ufo.schemas.errors import NothingToEvaluate, RunError, UsageError
+from ufo.schemas.state_files import read_state, state_bytes
 from ufo.schemas.tables import MANIFEST
 
 _LOOKS_A_WINDOW = 4
@@ -202,7 +203,7 @@ class StreamWindows:
         for path in storage.matches(storage.join(below, f"run={self.name}.w*", _WINDOW)):
             match = re.search(rf"run=({re.escape(self.name)}\.w\d{{6,}})[/\\][^/\\]+$", path)
             if match and match[1] not in self._files:
-                self._files[match[1]] = _files_in(path)
+                self._files[match[1]] = read_state(path, _REMEDY, _files_of)
         return {window: self._files[window] for window in sorted(self._files, key=_number)}
 
     def sizes(self, patterns: Sequence[str]) -> dict[str, int]:
@@ -254,13 +255,8 @@ class StreamWindows:
         return storage.join(self._output, f"run={window}", name)
 
 
-def _files_in(path: str) -> list[ArrivedFile]:
-    """Return the files of a closed window by its `window.json`; raise a RunError if it is
-    damaged."""
-    try:
-        return [ArrivedFile(**file) for file in entry(read_state(path, _REMEDY), "files", list)]
-    except (ValueError, TypeError) as error:
-        raise damaged_part(path, error, _REMEDY) from error
+def _files_of(window: dict[str, Any]) -> list[ArrivedFile]:
+    return [ArrivedFile(**file) for file in window["files"]]
 
 
 def _number(window: str) -> int:

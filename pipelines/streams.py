@@ -39,7 +39,7 @@ class Output(io.FileIO):
 
 def _explained(error: OSError) -> Exception:
     if isinstance(error, BrokenPipeError):
-        return ReaderGone(error.errno, error.strerror)
+        return ReaderGone(*error.args)
     return RunError(f"the output cannot be written: {error.strerror}")
 
 
@@ -60,6 +60,11 @@ def ignored_error() -> OSError | None:
     return raw.error if isinstance(raw, Output) else None
 
 
+def drop_errors() -> None:
+    """Drop what this process writes to stderr from now on."""
+    sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for the whole process
+
+
 def _open_if_closed(descriptor: int) -> None:
     # Otherwise the next file that is opened would get the number, and what is printed.
     try:
@@ -69,6 +74,7 @@ def _open_if_closed(descriptor: int) -> None:
         os.dup2(null, descriptor)
         if null != descriptor:
             os.close(null)
+        os.set_inheritable(descriptor, True)
 
 
 def _text(raw: Output, before: TextIO | None, line_buffering: bool) -> TextIO:

@@ -29,10 +29,11 @@ FILTERED = "filtered"
 TRUNCATED = "truncated"
 UNPARSABLE = "unparsable"
 TRANSPORT = "transport"
+EXCEPTION = "exception"
 UNSUPPORTED_LANGUAGE = "unsupported_language"
 REASONS = (
     *(NO_PASSAGES, NO_REFERENCES, ABSTAINED, REFUSED, FILTERED),
-    *(TRUNCATED, UNPARSABLE, TRANSPORT, UNSUPPORTED_LANGUAGE),
+    *(TRUNCATED, UNPARSABLE, TRANSPORT, EXCEPTION, UNSUPPORTED_LANGUAGE),
 )
 
 # The categories of Facts&Evidence for the host of a passage.

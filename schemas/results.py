@@ -38,7 +38,13 @@ __all__ = ["Results", "Run", "finished_runs", "open_results"]
 _WORDS = re.compile(r"\w+")
 _SQL_TYPES = {"string": "VARCHAR", "int64": "BIGINT", "double": "DOUBLE", "bool": "BOOLEAN"}
 # DuckDB's messages begin with the kind of error; _NOT_THE_QUERY has kinds that SQL cannot cause.
-_OF_SQL = duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException
+_NOT_OF_FILES = (
+    duckdb.ParserException,
+    duckdb.BinderException,
+    duckdb.CatalogException,
+    duckdb.InterruptException,
+    duckdb.ConnectionException,
+)
 # Errors while rows are streamed come through Arrow, as an OSError without a number, or through
 # DuckDB's binding to Python (nanobind), as a RuntimeError.
 _OF_STREAM = (duckdb.Error, pa.ArrowException, OSError, RuntimeError, MemoryError)
@@ -107,12 +113,14 @@ class Results:
     def filled_views(self) -> tuple[View, ...]:
         """Return the views with a group and at least one row, by group and title."""
         groups = list(GROUPS)
-        found = [
-            view
-            for view in self.views
-            if view.group and self.query(f'SELECT 1 FROM "{view.name}" LIMIT 1').num_rows  # noqa: S608
-        ]
+        found = [view for view in self.views if view.group and self._has_rows(view)]
         return tuple(sorted(found, key=lambda view: (groups.index(view.group), view.title)))
+
+    def _has_rows(self, view: View) -> bool:
+        named = view.name if view.group == OWN else ""
+        with self._explained(UsageError, named, _OF_QUERY):
+            row = self._select(f'SELECT 1 FROM "{view.name}" LIMIT 1', ())  # noqa: S608
+            return bool(row.to_arrow_table().num_rows)
 
     def query(self, sql: str, params: Sequence[object] | dict[str, object] = ()) -> pa.Table:
         """Return the rows of a SELECT; `params` fill its `?` (or `$name`) placeholders.
@@ -188,11 +196,13 @@ class Results:
             yield
         except of as error:
             message = str(error).strip().rpartition(_FROM_PYTHON)[2]
-            if isinstance(error, OSError) and error.errno is not None:
-                raise
+            if isinstance(error, OSError) and (
+                type(error) is not OSError or error.errno is not None
+            ):
+                raise  # of whoever takes the rows
             if isinstance(error, RuntimeError) and "interrupt" in message.lower():
                 raise  # by a signal: it is the caller's to end
-            if not isinstance(error, (*_OF_SQL, duckdb.InterruptException)):
+            if not isinstance(error, _NOT_OF_FILES):
                 self._check_parts()
             if isinstance(error, MemoryError):
                 raise RunError(f"Out of Memory Error: {message or 'no memory is left'}") from error

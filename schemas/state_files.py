@@ -10,12 +10,14 @@ A file of before there were checksums has neither of these two entries, and is r
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from hashlib import sha256
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from ufo.schemas import storage
 from ufo.schemas.errors import RunError, damaged_part
+
+T = TypeVar("T")
 
 _OWN: Final = ("state", "checksum")
 _HEAD: Final = re.compile(rb'\{"state": 1, "checksum": "([0-9a-f]{64})"')
@@ -34,20 +36,22 @@ def write_state(path: str, content: Mapping[str, Any]) -> None:
     storage.write(path, state_bytes(content))
 
 
-def read_state(path: str, remedy: str) -> dict[str, Any]:
-    """Return the content of a state file; an error says the `remedy`.
+def read_state(path: str, remedy: str, make: Callable[[dict[str, Any]], T]) -> T:
+    """Return what `make` makes of the content of a state file; an error says the `remedy`.
 
     Raises:
         FileNotFoundError: there is no such file.
         RunError: it is damaged, or cannot be read.
     """
     try:
-        return _content(storage.read(path))
+        return make(_content(storage.read(path)))
     except FileNotFoundError:
         raise
     except OSError as error:
         raise RunError(f"{path!r} cannot be read: {error}.") from error
-    except (ValueError, RecursionError) as error:
+    except KeyError as error:
+        raise damaged_part(path, f"it lacks {error}", remedy) from error
+    except (ValueError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
         raise damaged_part(path, error, remedy) from error
 
 
@@ -67,10 +71,9 @@ def entry(content: Mapping[str, Any], name: str, kind: type) -> Any:
     """Return an entry of a state file, which has to be of this type.
 
     Raises:
-        ValueError: it is missing, of another type, or a number below 0 or of more than 63 bits.
+        KeyError: it is missing.
+        ValueError: it is of another type, or a number below 0 or of more than 63 bits.
     """
-    if name not in content:
-        raise ValueError(f"it lacks {name!r}")
     value = content[name]
     # JSON's true is no number, though Python's True is an int.
     if not isinstance(value, kind) or isinstance(value, bool):

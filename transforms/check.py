@@ -5,10 +5,8 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from ufo.schemas.errors import ends_run
 from ufo.schemas.records import (
     ERROR,
-    UNPARSABLE,
     Evidence,
     Failure,
     OpenUnits,
@@ -18,7 +16,8 @@ from ufo.schemas.records import (
     Verdict,
 )
 from ufo.transforms.judges.judge import Judge, Judged
-from ufo.transforms.sources.fact_source import FactSource, Found, failed, message_of
+from ufo.transforms.plugin_errors import failure_of, passes, reason_of
+from ufo.transforms.sources.fact_source import FactSource, Found, failed
 from ufo.transforms.votes import SEQ, by_unit, decides, tally, verdicts
 
 
@@ -73,9 +72,9 @@ async def _verified(
     failures += [failure for answer in found for failure in answer.failures]
     try:
         judged = await judge.verify(open_units, source.name, found)
-        _check_whole(judged, open_units)
-    except Exception as error:
-        if ends_run(error):
+        _check_whole(judged, open_units, judge)
+    except BaseException as error:
+        if passes(error):
             raise
         judged = _unjudged(open_units, source, judge, error)
     passages = {hit.passage.passage_id: hit.passage for answer in found for hit in answer.passages}
@@ -95,7 +94,16 @@ async def _verified(
     )
 
 
-def _check_whole(judged: Judged, open_units: OpenUnits) -> None:
+def _check_storable(plugin: object, table: str, rows: Sequence[object]) -> None:
+    """Raise an error for a row of a user's plug-in that a table cannot store."""
+    if not type(plugin).__module__.startswith("ufo."):
+        from ufo.schemas.tables import to_arrow  # pyarrow.parquet is slow to import
+
+        to_arrow(table, rows)
+
+
+def _check_whole(judged: Judged, open_units: OpenUnits, judge: Judge) -> None:
+    _check_storable(judge, "evidence", judged.evidence)
     asked = {unit.unit_id for unit in open_units.units}
     given = {row.unit_id for row in judged.evidence}
     if given != asked:
@@ -112,21 +120,26 @@ async def look_up(open_units: OpenUnits, source: FactSource) -> Sequence[Found]:
         found = await source.look_up(open_units)
         if len(found) != asked:
             raise ValueError(f"look_up gave {len(found)} answers for {asked} fact units")
+        others = {type(answer).__name__ for answer in found if not isinstance(answer, Found)}
+        if others:
+            raise TypeError(f"look_up must return ufo.Found objects, not {min(others)}")
+        passages = [hit.passage for answer in found for hit in answer.passages]
+        _check_storable(source, "passages", passages)
         return found
-    except Exception as error:
-        if ends_run(error):
+    except BaseException as error:
+        if passes(error):
             raise
-        return [failed(error)] * asked
+        return [failed(error, source.name)] * asked
 
 
-def _unjudged(open_units: OpenUnits, source: FactSource, judge: Judge, error: Exception) -> Judged:
+def _unjudged(
+    open_units: OpenUnits, source: FactSource, judge: Judge, error: BaseException
+) -> Judged:
     """Return one error row for each unit, after an exception of the judge."""
-    answer = Found((), ERROR, UNPARSABLE)
+    answer = Found((), ERROR, reason_of(error))
     return Judged(
         [judge.without_passages(unit, source.name, answer) for unit in open_units.units],
-        failures=[
-            Failure("verify", open_units.response_id, type(error).__name__, message_of(error))
-        ],
+        failures=[failure_of("verify", open_units.response_id, f"judge {judge.name}", error)],
     )
 
 

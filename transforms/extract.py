@@ -13,7 +13,6 @@ from operator import itemgetter
 from typing import Final
 
 from ufo.indexes.tokens import query_terms
-from ufo.schemas.errors import ends_run
 from ufo.schemas.records import (
     FactUnit,
     Failure,
@@ -27,9 +26,9 @@ from ufo.schemas.records import (
     unit_ids,
 )
 from ufo.transforms.judges.judge import Draft, Drafts, Judge, Queries
+from ufo.transforms.plugin_errors import failure_of, passes
 from ufo.transforms.read import record_hash
 from ufo.transforms.sentences import Span, segment
-from ufo.transforms.sources.fact_source import message_of
 from ufo.transforms.thoughts import hidden
 
 CLAIM = "claim"
@@ -76,10 +75,10 @@ async def extract(record: InputRecord, judge: Judge, units: str = CLAIM) -> Extr
             found = await _given(record, places, judge)
         else:
             found = await drafts_of(answer, shown, judge, units)
-    except Exception as error:
-        if ends_run(error):
+    except BaseException as error:
+        if passes(error):
             raise
-        failure = Failure(EXTRACT, record.response_id, type(error).__name__, message_of(error))
+        failure = failure_of(EXTRACT, record.response_id, f"judge {judge.name}", error)
         found = Drafts(failures=[failure])
     if not record.given or units == SENTENCE:
         found.drafts = _distinct(found.drafts)

@@ -27,18 +27,6 @@ from ufo.transforms.score_words import beside, score_in_words
 from ufo.transforms.scores import run_headline
 
 _NOTHING_USED = "no record of the input can be used"
-_MEANS = (
-    "factuality_score",
-    "low",
-    "high",
-    "decided_score",
-    "coverage",
-    "n_scored",
-    "n_without_references",
-    "n_units",
-    "n_judgements",
-    "n_unusable",
-)
 
 
 def register(commands: Any) -> None:
@@ -172,7 +160,7 @@ def _summary(chosen: Settings, finished: Finished) -> tuple[dict[str, Any], Unus
         "sources": list(run.sources),
         **run.counts,
         "score_in_words": score_in_words(means),
-        **{name: means[name] for name in _MEANS},
+        **means,
         "n_without_claim": means["n_without_units"],
         "n_abstained": n_abstained,
         "left_out": missing,

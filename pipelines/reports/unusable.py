@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ufo.schemas.records import (
+    EXCEPTION,
     FILTERED,
     REFUSED,
     TRANSPORT,
@@ -13,6 +14,7 @@ from ufo.schemas.records import (
     UNPARSABLE,
     UNSUPPORTED_LANGUAGE,
 )
+from ufo.transforms.plugin_errors import ERROR_IN
 from ufo.transforms.score_words import in_numbers, is_many
 
 if TYPE_CHECKING:  # `import ufo` comes here, and a program that only checks texts needs no DuckDB
@@ -45,18 +47,26 @@ ORDER BY n DESC, why
 _SAID = f"""
 SELECT message
 FROM failures
-WHERE run = ? AND error_type = ? AND NOT starts_with(message, '{OURS}')
+WHERE
+    run = $run
+    AND (
+        error_type = $reason
+        OR ($reason IN ('{EXCEPTION}', '{TRANSPORT}') AND starts_with(message, '{ERROR_IN}'))
+    )
+    AND NOT starts_with(message, '{OURS}')
 GROUP BY message
 ORDER BY count(*) DESC, message
 LIMIT 1
 """  # noqa: S608
-_NOT_EXTRACTED = """
-SELECT error_type AS why, count(DISTINCT key) AS n
+_NOT_EXTRACTED = f"""
+SELECT
+    if(starts_with(message, '{ERROR_IN}'), '{EXCEPTION}', error_type) AS why,
+    count(DISTINCT key) AS n
 FROM failures
 WHERE run = ? AND step IN ('extract', 'facts')
-GROUP BY error_type
+GROUP BY ALL
 ORDER BY n DESC, why
-"""
+"""  # noqa: S608
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +120,7 @@ def unusable(results: "Results") -> Unusable:
             return Unusable(0, 0)
     reasons = {row["why"]: row["n"] for row in counted if row["why"] is not None}
     n, first = sum(reasons.values()), next(iter(reasons), "")
-    messages = results.query(_SAID, [run.name, first]).to_pylist()
+    messages = results.query(_SAID, {"run": run.name, "reason": first}).to_pylist()
     said = str(messages[0]["message"]) if messages else ""
     advice = _advice(run, first, said, extraction)
     of = max(n, run.counts["responses"]) if extraction else of
@@ -120,8 +130,10 @@ def unusable(results: "Results") -> Unusable:
 def _advice(run: "Run", reason: str, said: str, extraction: bool) -> str:
     """Return advice for a run in which most judgements, or extractions, fail for this reason."""
     recall = run.mode == "recall"
+    again = "once more" if recall or extraction else "with --if_finished retry_errors"
+    if said.startswith(ERROR_IN):
+        return f"mending what raised this error, then the same command {again}"
     if reason == TRANSPORT:
-        again = "once more" if recall or extraction else "with --if_finished retry_errors"
         # A request refused for its content will be refused at any rate.
         refused = extraction or _REFUSED.search(said)
         pace = "" if refused else "a lower --concurrency or a longer --timeout, "

@@ -25,7 +25,7 @@ from ufo.pipelines import logs
 from ufo.pipelines.runs.inputs import InputFile
 from ufo.pipelines.version import VERSION
 from ufo.schemas import storage
-from ufo.schemas.errors import RunError, UsageError, damaged_part
+from ufo.schemas.errors import RunError, UsageError
 from ufo.schemas.records import Part
 from ufo.schemas.state_files import entry, read_state, write_state
 from ufo.schemas.storage import shared_folder
@@ -174,13 +174,13 @@ def fingerprint_in(path: str) -> Fingerprint:
         FileNotFoundError: there is no such file.
         RunError: the file is damaged.
     """
-    fingerprint = read_state(path, _START_OVER)
-    try:
-        if entry(fingerprint, "chunk_size", int) < 1:
-            raise ValueError("'chunk_size' is 0")
-    except ValueError as error:
-        raise damaged_part(path, error, _START_OVER) from error
-    return fingerprint
+    return read_state(path, _START_OVER, _fingerprint)
+
+
+def _fingerprint(content: dict[str, Any]) -> Fingerprint:
+    if entry(content, "chunk_size", int) < 1:
+        raise ValueError("'chunk_size' is 0")
+    return content
 
 
 def process_in(folder: str) -> dict[str, Any]:
@@ -189,19 +189,17 @@ def process_in(folder: str) -> dict[str, Any]:
     Raises:
         RunError: the file is damaged.
     """
-    path = storage.join(folder, PROCESS)
     try:
-        process = read_state(path, _FORGET)
-        for name, kind in _OF_PROCESS.items():
-            if process.setdefault(name, None) is not None:
-                entry(process, name, kind)
-        for name in ("host", "pid"):
-            entry(process, name, _OF_PROCESS[name])
+        return read_state(storage.join(folder, PROCESS), _FORGET, _process)
     except FileNotFoundError:
         return {}
-    except ValueError as error:
-        raise damaged_part(path, error, _FORGET) from error
-    return process
+
+
+def _process(content: dict[str, Any]) -> dict[str, Any]:
+    for name, kind in _OF_PROCESS.items():
+        if name in ("host", "pid") or content.get(name) is not None:
+            entry(content, name, kind)
+    return content
 
 
 class Attempt:
@@ -299,7 +297,7 @@ class Attempt:
         if not storage.exists(note):
             return None
         try:
-            written = _written_in(note)
+            written = read_state(note, _AGAIN, _written)
             for part in written.parts:
                 if part.sha256 and not storage.is_remote(part.path):
                     check_part(part.path, part.sha256, _AGAIN)
@@ -349,13 +347,8 @@ class Attempt:
         write_state(path, found)
 
 
-def _written_in(note: str) -> Written:
-    """Return what a chunk's `done.json` lists; raise a RunError if it is damaged."""
-    found = read_state(note, _AGAIN)
-    try:
-        return Written([Part(**item) for item in entry(found, "parts", list)], found["counters"])
-    except (ValueError, TypeError, KeyError) as error:
-        raise damaged_part(note, error, _AGAIN) from error
+def _written(content: dict[str, Any]) -> Written:
+    return Written([Part(**item) for item in content["parts"]], entry(content, "counters", dict))
 
 
 def _without_secrets(word: str) -> str:

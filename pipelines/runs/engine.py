@@ -29,7 +29,7 @@ from ufo.pipelines.runs.finish import check_complete
 from ufo.pipelines.runs.progress import Progress
 from ufo.pipelines.runs.workers import check_ipython, is_interrupt, of_step
 from ufo.schemas import storage
-from ufo.schemas.errors import Interrupted, damaged_part
+from ufo.schemas.errors import Interrupted
 from ufo.schemas.state_files import read_state, write_state
 from ufo.transforms.job import Job, Split
 
@@ -196,12 +196,9 @@ def started_job(folder: str) -> EngineJob | None:
         RunError: the file that names it is damaged.
     """
     path = storage.join(folder, FILE)
-    try:
-        return EngineJob(**read_state(path, _END_IT)) if storage.exists(path) else None
-    except FileNotFoundError:
+    if not storage.exists(path):
         return None
-    except TypeError as error:
-        raise damaged_part(path, error, _END_IT) from error
+    return read_state(path, _END_IT, lambda content: EngineJob(**content))
 
 
 def end_earlier(folder: str, say: Say) -> None:

@@ -136,8 +136,7 @@ def ready_to_move(attempt: Attempt) -> tuple[Manifest, dict[str, str]] | None:
     if not storage.exists(path):
         return None
     try:
-        state = read_state(path, _AGAIN)
-        manifest, moves = state["manifest"], state["moves"]
+        manifest, moves = read_state(path, _AGAIN, lambda one: (one["manifest"], one["moves"]))
         if not storage.is_remote(attempt.folder):
             for listed in manifest["tables"].values():
                 for file, digest in listed["sha256"].items():

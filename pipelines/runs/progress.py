@@ -4,8 +4,6 @@ It shows the counts of the run's steps (`ufo.transforms.beam.calls`). For finish
 in `done.json`, for chunks in progress in the run's usage log. The manifest has their sums.
 """
 
-import os
-import shutil
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,7 +12,11 @@ from threading import Event, Lock, Thread
 from time import monotonic
 from typing import Any
 
-from rich.cells import cell_len
+from rich.console import Console
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
 
 from ufo.pipelines import logs
 from ufo.schemas.text import quantity
@@ -34,6 +36,7 @@ Counters = Mapping[str, Mapping[str, int]]
 _SECONDS_BETWEEN_LINES = 5.0
 _SECONDS_BETWEEN_EVENTS = 1.0  # of a log that a program reads
 _SECONDS_BETWEEN_LOOKS = 0.5
+_LOOKS_A_SECOND = 1 / _SECONDS_BETWEEN_LOOKS
 _ROOMY = 80  # columns of a terminal; with fewer the bar is short
 _LOGGED = (REQUESTS, IN_FLIGHT, PROMPT_TOKENS, COMPLETION_TOKENS)
 
@@ -66,7 +69,7 @@ class Progress:
         self._mode = mode
         self._sources = sources
         self._quiet = quiet
-        self._stream = sys.stderr
+        self._console = Console(file=sys.stderr, highlight=False)
         self._started = monotonic()
         self._spoke = self._started
         self._lines = {True: 0, False: 0}
@@ -75,8 +78,18 @@ class Progress:
         self._priced = False
         self._note = ""
         self._passed = 0
-        self._on_terminal = self._stream.isatty()
+        terminal = self._console.is_terminal and not self._console.is_dumb_terminal
+        self._draws = terminal and not logs.as_json() and not quiet
         self._lock = Lock()
+        # The bar is one line that rich keeps below all others, and removes in the end.
+        self._bar = Live(
+            get_renderable=self._drawn,
+            console=self._console,
+            refresh_per_second=_LOOKS_A_SECOND,
+            transient=True,
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
         if logs.as_json() and not quiet:
             logs.event("progress", **self._figures())
 
@@ -108,23 +121,23 @@ class Progress:
         done = Event()
         looking = Thread(target=self._look, args=(log, done.wait), daemon=True)
         looking.start()
+        if self._draws:
+            self._bar.start()
         try:
             yield
         finally:
             done.set()
             looking.join()
+            self._bar.stop()
 
     def _look(self, log: UsageReader | None, wait: Callable[[float], bool]) -> None:
-        over = False
-        while not over:
+        over = log is None
+        while log is not None and not over:
             over = wait(_SECONDS_BETWEEN_LOOKS)
-            moves = self._on_terminal
-            if log is not None:
-                before, self._log = self._log, log.totals()
-                for message in log.messages():
-                    self.say(message)
-                moves = moves or self._log != before
-            if moves and not over:
+            before, self._log = self._log, log.totals()
+            for message in log.messages():
+                self.say(message)
+            if self._log != before and not over:
                 self._tell()
 
     def line(self) -> str:
@@ -206,20 +219,19 @@ class Progress:
                 yield f"${log.get(COST, 0):,.4f}"
 
     def _tell(self) -> None:
-        if self._quiet:
+        """Print or log the state of the run, now and then; rich draws the bar by itself."""
+        if self._quiet or self._draws:
             return
+        pause = _SECONDS_BETWEEN_EVENTS if logs.as_json() else _SECONDS_BETWEEN_LINES
         with self._lock:
             now = monotonic()
-            if self._on_terminal and not logs.as_json():
-                self._stream.write(f"\r\x1b[2K{self._drawn(self._columns())}")
-                self._stream.flush()
-            elif logs.as_json():
-                if now - self._spoke >= _SECONDS_BETWEEN_EVENTS:
-                    logs.event("progress", **self._figures())
-                    self._spoke = now
-            elif now - self._spoke >= _SECONDS_BETWEEN_LINES:
-                print(self.line(), file=self._stream, flush=True)
-                self._spoke = now
+            if now - self._spoke < pause:
+                return
+            self._spoke = now
+            if logs.as_json():
+                logs.event("progress", **self._figures())
+            else:
+                print(self.line(), file=self._console.file, flush=True)
 
     def say(self, text: str) -> None:
         """Write the text as a separate line."""
@@ -228,33 +240,26 @@ class Progress:
         with self._lock:
             if logs.as_json():
                 logs.event(text, **self._figures())
-                return
-            if self._on_terminal:
-                self._stream.write("\r\x1b[2K")
-            print(text, file=self._stream, flush=True)
+            else:
+                self._console.print(Text(text), soft_wrap=True)
 
-    def _columns(self) -> int:
-        try:
-            found = os.get_terminal_size(self._stream.fileno()).columns
-        except (OSError, ValueError):  # it claims to be a terminal, but has no size
-            found = 0
-        return found or shutil.get_terminal_size().columns
-
-    def _drawn(self, columns: int) -> str:
-        """Return the bar, the time and as much of the line as fits; the number of responses and the
-        time left are cut last. The last column stays free, since some terminals break the line
-        there."""
+    def _drawn(self) -> Table:
+        """Return the bar, the time, and as much of the state as fits; what is said of the responses
+        and the time left is cut last."""
         minutes, seconds = divmod(int(monotonic() - self._started), 60)
-        before = f"{self._bar(24 if columns >= _ROOMY else 4)} {minutes}:{seconds:02}"
-        items = self._items()
-        while cell_len(drawn := " · ".join([before, *items])) >= columns and len(items) > 1:
-            items.pop(1)
-        return drawn if cell_len(drawn) < columns else drawn[: columns - 1]
-
-    def _bar(self, width: int) -> str:
-        share = min(1.0, self._done()[1] / self._total) if self._total else 1.0
-        full = round(share * width)
-        return f"{'█' * full}{'░' * (width - full)} {share:4.0%}"
+        done, total = self._done()[1], max(self._total, 1)
+        width = 24 if self._console.width >= _ROOMY else 4
+        share = f"{min(1.0, done / self._total) if self._total else 1.0:4.0%}"
+        room = self._console.width - width - 2
+        items = [f"{share} {minutes}:{seconds:02}", *self._items()]
+        while Text(" · ".join(items)).cell_len > room and len(items) > 2:
+            items.pop(2)
+        line = Table.grid(padding=(0, 1))
+        line.add_row(
+            ProgressBar(total, min(done, total) if self._total else 1, width=width),
+            Text(" · ".join(items), no_wrap=True, overflow="crop"),
+        )
+        return line
 
 
 def _short(count: float) -> str:

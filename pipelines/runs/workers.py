@@ -25,7 +25,7 @@ from ufo.pipelines.runs.attempt import Attempt, Written
 from ufo.pipelines.runs.chunks import Chunk
 from ufo.pipelines.runs.progress import Progress, sum_counters
 from ufo.pipelines.stopping import check_stop, end_with
-from ufo.pipelines.streams import open_outputs
+from ufo.pipelines.streams import drop_errors, open_outputs
 from ufo.schemas.errors import (
     Interrupted,
     RunError,
@@ -302,7 +302,7 @@ def _run_in_worker(chunk: Chunk, job: Job, folder: str) -> Written:
         return run_chunk(chunk, job, folder)
     except MemoryError:
         # The parent says so and ends this process, which may fail again before, with a traceback.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        drop_errors()
         raise
 
 

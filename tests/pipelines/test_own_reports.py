@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import rows_of, write_run
-from tests.pipelines.conftest import named_cases, ok, printed
+from tests.pipelines.conftest import ends, named_cases, ok, printed
 from tests.pipelines.reports.conftest import page_of
 from tests.pipelines.reports.reading import Reader
 from tests.schemas.labelled import labelled_rows
@@ -78,3 +78,10 @@ def test_what_a_report_shows_fits_a_terminal(folder: Path) -> None:
     text = printed("report", folder, "source_benchmark")
     assert "no rows: it takes a run of --mode all" in text
     assert ok("report", folder, "source_benchmark", "--json").json == []
+
+
+def test_a_report_whose_rows_cannot_be_computed_is_named(folder: Path, tmp_path: Path) -> None:
+    sql = "-- Mine\n-- group: scores\nSELECT run FROM runs WHERE error('boom') IS NULL\n"
+    (tmp_path / "mine.sql").write_text(sql, encoding="utf-8")
+    done = ends(2, "report", folder, "--reports", tmp_path, "--list")
+    assert "report 'mine': Invalid Input Error: boom" in done.err

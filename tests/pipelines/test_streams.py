@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import rows_of, write_run
 from tests.pipelines.conftest import evaluation
 from ufo.pipelines.streams import Output, ReaderGone
 from ufo.schemas.errors import RunError
@@ -89,3 +90,15 @@ def test_a_finished_run_says_that_it_finished(
     line = f"{sys.executable} -m ufo.pipelines.cli {shlex.join(words)} {places}"
     assert subprocess.run(["bash", "-c", line]).returncode == code
     assert finished_runs(tmp_path / "out")[0].name == "r"
+
+
+@pytest.mark.slow
+def test_a_long_table_ends_when_its_reader_does(tmp_path: Path) -> None:
+    write_run(tmp_path, rows_of({}))
+    sql = "SELECT * FROM range(1000000)"
+    words = f"{sys.executable} -m ufo.pipelines.cli sql {tmp_path} '{sql}' --csv"
+    line = f"set -o pipefail; {words} | head -1"
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True)
+    assert done.returncode == 0
+    assert done.stdout == "range\n"
+    assert done.stderr == ""

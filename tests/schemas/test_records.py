@@ -121,7 +121,7 @@ def test_a_process_that_has_not_imported_us_decodes_the_same_dataclasses() -> No
         (
             "REASONS",
             "no_passages no_references abstained refused filtered truncated unparsable transport "
-            "unsupported_language",
+            "exception unsupported_language",
         ),
         (
             "CATEGORIES",

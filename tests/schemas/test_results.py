@@ -360,3 +360,12 @@ def test_a_mean_has_the_same_digits_each_time(tmp_path: Path) -> None:
 def test_what_a_reader_raises_within_a_stream_stays_its_own(one: Results) -> None:
     with pytest.raises(ValueError, match="mine"), one.stream("SELECT 1"):
         raise ValueError("mine")
+
+
+class Gone(BrokenPipeError):
+    """A reader that has gone, without a number."""
+
+
+def test_a_reader_that_has_gone_is_no_error_of_the_query(one: Results) -> None:
+    with pytest.raises(Gone), one.stream("SELECT 1"):
+        raise Gone

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ufo.schemas.errors import RunError
+from ufo.schemas.records import Part
 from ufo.schemas.state_files import entry, read_state, state_bytes, write_state
 
 REMEDY = "do it again"
@@ -33,7 +34,7 @@ def _path(tmp_path: Path) -> Path:
 def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, content: Any) -> None:
     path = str(tmp_path_factory.getbasetemp() / "round_trip.json")
     write_state(path, content)
-    assert read_state(path, REMEDY) == content
+    assert read_state(path, REMEDY, dict) == content
 
 
 def test_other_programs_read_it_as_json() -> None:
@@ -57,7 +58,7 @@ def test_each_damage_is_noticed(path: Path, content: dict[str, Any]) -> None:
     def is_read(data: bytes) -> bool:
         path.write_bytes(data)
         try:
-            read_state(str(path), REMEDY)
+            read_state(str(path), REMEDY, dict)
         except RunError:
             return False
         return True
@@ -88,22 +89,22 @@ def test_each_damage_is_noticed(path: Path, content: dict[str, Any]) -> None:
 def test_what_is_no_state_file_is_damaged(path: Path, data: bytes) -> None:
     path.write_bytes(data)
     with pytest.raises(RunError, match=r"state\.json' is damaged: .*; do it again\.$"):
-        read_state(str(path), REMEDY)
+        read_state(str(path), REMEDY, dict)
 
 
 def test_a_file_of_before_there_were_checksums_is_read(path: Path) -> None:
     path.write_text(json.dumps(CONTENT))
-    assert read_state(str(path), REMEDY) == CONTENT
+    assert read_state(str(path), REMEDY, dict) == CONTENT
 
 
 def test_a_missing_file_is_not_damaged(path: Path) -> None:
     with pytest.raises(FileNotFoundError):
-        read_state(str(path), REMEDY)
+        read_state(str(path), REMEDY, dict)
 
 
 def test_what_cannot_be_read_says_why(tmp_path: Path) -> None:
     with pytest.raises(RunError, match=r"cannot be read: .*[Dd]irectory"):
-        read_state(str(tmp_path), REMEDY)
+        read_state(str(tmp_path), REMEDY, dict)
 
 
 @pytest.mark.parametrize(
@@ -129,6 +130,13 @@ def test_an_entry_of_another_type_is_an_error(value: Any, kind: type, said: str)
         entry({"name": value}, "name", kind)
 
 
-def test_a_missing_entry_is_an_error() -> None:
-    with pytest.raises(ValueError, match="it lacks 'name'"):
-        entry({}, "name", str)
+def test_a_missing_entry_is_damage(path: Path) -> None:
+    write_state(str(path), {})
+    with pytest.raises(RunError, match=r"state\.json' is damaged: it lacks 'name'; do it again"):
+        read_state(str(path), REMEDY, lambda content: entry(content, "name", str))
+
+
+def test_what_cannot_be_made_of_the_content_is_damage(path: Path) -> None:
+    write_state(str(path), CONTENT)
+    with pytest.raises(RunError, match=r"state\.json' is damaged: .*; do it again"):
+        read_state(str(path), REMEDY, lambda content: Part(**content))

@@ -209,7 +209,6 @@ def test_a_manifest_without_one_of_its_entries_is_damaged(run: Path, entry: str)
         pytest.param("schema_version", "x", "is damaged: .*is str, not int", id="no version"),
         pytest.param("finished_at", "yesterday", "is damaged: .*yesterday", id="no time"),
         pytest.param("counts", [], "is damaged: .*is list, not dict", id="no counts"),
-        pytest.param("sources", [1], "'sources' are not names", id="a number for a source"),
         pytest.param("schema_version", True, "is bool", id="true for a version"),
         pytest.param("finished_at", "0001-01-01T00:00:00+14:00", "is damaged", id="before all"),
         pytest.param("counts", {"units": 1 << 63}, "is damaged: 'units'", id="a huge count"),
@@ -269,10 +268,10 @@ def test_a_run_of_recall_needs_its_own_tables(run: Path) -> None:
     [
         pytest.param({"rows": "1"}, "'rows' is str", id="no number of rows"),
         pytest.param({"files": []}, "does not list the files", id="no file"),
-        pytest.param({"files": [1]}, "does not list the files", id="a number"),
+        pytest.param({"files": [1]}, "is damaged: ", id="a number"),
         pytest.param({"files": ["units/p"]}, "does not list the files", id="of another table"),
         pytest.param({"files": ["verdicts/../units/p"]}, "does not list", id="of another folder"),
-        pytest.param({"sha256": {"verdicts/p": 1}}, "is int, not str", id="no checksum"),
+        pytest.param({"sha256": 1}, "is damaged: ", id="a number for checksums"),
     ],
 )
 def test_an_entry_of_a_table_is_checked(run: Path, changes: dict[str, Any], said: str) -> None:

@@ -90,14 +90,14 @@ def test_a_unit_with_nothing_but_errors_goes_on_and_is_marked() -> None:
     assert verdicts["u-b"].source == "second"
     assert not verdicts["u-b"].past_error
     assert evidence[0].outcome == ERROR
-    assert evidence[0].reason == TRANSPORT
+    assert evidence[0].reason == "exception"
 
 
 def test_an_exception_of_a_source_is_an_error_row_and_a_failure() -> None:
     answers: Any = {"a": OSError("down"), "b": ["supported", "noans"], "d": ["supported"]}
     found = checked("abcd", ScriptedSource("s", answers))
     assert [(row.outcome, row.reason, row.label) for row in found.evidence] == [
-        (ERROR, TRANSPORT, None),
+        (ERROR, "exception", None),
         ("supported", None, 1),
         ("noans", None, None),
         (NOANS, NO_PASSAGES, None),
@@ -107,7 +107,7 @@ def test_an_exception_of_a_source_is_an_error_row_and_a_failure() -> None:
     assert failure.step == "source:s"
     assert failure.key == "u-a"
     assert failure.error_type == "OSError"
-    assert failure.message == "down"
+    assert failure.message == "error in source s: OSError: down"
     # A passage found for several units is one row.
     assert sorted(passage.text for passage in found.passages) == ["noans 1", "supported 0"]
 
@@ -197,7 +197,7 @@ def test_a_judge_that_breaks_gives_one_error_row_a_unit(monkeypatch: pytest.Monk
     (failure,) = found.failures
     assert failure.step == "verify"
     assert failure.key == "r"
-    assert failure.message == "odd reply"
+    assert failure.message == "error in judge scripted: ValueError: odd reply"
 
 
 TEXT = "Etna erupts. Oslo is warm. Lava flows."

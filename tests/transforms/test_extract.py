@@ -148,8 +148,11 @@ def test_of_two_labelled_sentences_of_equal_overlap_the_first_labels_ours() -> N
 
 
 def test_a_judge_that_breaks_is_a_failure_of_this_response_alone() -> None:
-    found = run(Mock(JUDGE, extract=AsyncMock(side_effect=ValueError("no model"))))
-    assert found.failures == [Failure("extract", "r", "ValueError", "no model")]
+    judge = Mock(JUDGE, extract=AsyncMock(side_effect=ValueError("no model")))
+    judge.name = "mine"
+    found = run(judge)
+    told = "error in judge mine: ValueError: no model"
+    assert found.failures == [Failure("extract", "r", "ValueError", told)]
     assert len(found.sentences) == 3
     assert found.open_units.units == []
 

@@ -266,7 +266,8 @@ def whole(table: str, data: pa.Table) -> pa.Table:
 def written_parts(folder: str) -> list[Part]:
     """Return the parts that a pipeline wrote below a folder, ordered by path."""
     notes = (path for path in storage.files_below(folder) if path.endswith(NOTE))
-    return [Part(**read_state(path, "evaluate its run again")) for path in notes]
+    remedy = "evaluate its run again"
+    return [read_state(path, remedy, lambda content: Part(**content)) for path in notes]
 
 
 @beam.ptransform_fn  # type: ignore[untyped-decorator]

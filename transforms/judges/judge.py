@@ -11,10 +11,10 @@ Methods are coroutines because some judges ask a language model. One that comput
 
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
-from ufo.schemas.errors import NotYetAnswered, ends_run
+from ufo.schemas.errors import NotYetAnswered
 from ufo.schemas.records import (
     ERROR,
     OUTCOMES,
@@ -32,7 +32,8 @@ from ufo.schemas.records import (
 from ufo.schemas.text import storable
 from ufo.transforms.judges.llm.llm_settings import LlmSettings
 from ufo.transforms.llm.request import Client
-from ufo.transforms.sources.fact_source import Found, Retrieved, message_of
+from ufo.transforms.plugin_errors import failure_of, passes, reason_of
+from ufo.transforms.sources.fact_source import Found, Retrieved
 
 if TYPE_CHECKING:
     from ufo.transforms.judges.llm.judgements import JudgementCache
@@ -248,12 +249,13 @@ class Judge:
                 except NotYetAnswered as error:
                     waits = error  # the others are asked in the same round
                     continue
-                except Exception as error:
-                    if ends_run(error):
+                except BaseException as error:
+                    if passes(error):
                         raise
                     row = self.row(unit, source, rank, hit, Judgement(ERROR))
+                    row = replace(row, reason=reason_of(error))
                     judged.failures.append(
-                        Failure("verify", unit.unit_id, type(error).__name__, message_of(error))
+                        failure_of("verify", unit.unit_id, f"judge {self.name}", error)
                     )
                 judged.evidence.append(row)
         if waits is not None:

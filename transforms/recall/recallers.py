@@ -12,7 +12,6 @@ from functools import partial
 from typing import Any, Final
 
 from ufo.schemas import records
-from ufo.schemas.errors import ends_run
 from ufo.schemas.records import (
     NOANS,
     Evidence,
@@ -36,10 +35,12 @@ from ufo.transforms.llm import request
 from ufo.transforms.llm.request import Choice, Client, Function, closed, listed, together
 from ufo.transforms.llm.shared import shared_client
 from ufo.transforms.llm.tokens import count
+from ufo.transforms.plugin_errors import failure_of, passes
+from ufo.transforms.plugin_errors import reason_of as reason_of_error
 from ufo.transforms.prompts.data import element, read
 from ufo.transforms.recall.formulations import CITATION, HUMAN
 from ufo.transforms.sentences import Span, segment
-from ufo.transforms.sources.fact_source import Found, Retrieved, message_of
+from ufo.transforms.sources.fact_source import Found, Retrieved
 from ufo.transforms.thoughts import without_thoughts
 
 _LONGER: Final = 2  # the length of the facts as a multiple of the ground truth's
@@ -260,8 +261,11 @@ async def _facts_of(record: RecallInput, judge: Judge) -> Drafts:
     response = InputRecord(record.key, record.record_id, text, question=record.question)
     try:
         return await drafts_of(*answer_of(response, segment(text)), judge)
-    except Exception as error:
-        return Drafts(failures=[_failure("facts", record.record_id, error)])
+    except BaseException as error:
+        if passes(error):
+            raise
+        plugin = f"judge {judge.name}"
+        return Drafts(failures=[failure_of("facts", record.record_id, plugin, error)])
 
 
 async def _verified(
@@ -289,22 +293,19 @@ async def _verified(
         open_units = records.OpenUnits(record.record_id, text, record.question, None, [], [], asked)
         passages = [Found([Retrieved(records.Passage(text))]) for _ in units]
         judged = await judge.verify(open_units, formulation, passages)
-    except Exception as error:
-        failures = [_failure("verify", key, error)]
-        lost = Found(outcome=records.ERROR, reason=records.TRANSPORT)
-        return Judged(unasked(lost), [records.TRANSPORT for _ in units], failures=failures)
+    except BaseException as error:
+        if passes(error):
+            raise
+        failures = [failure_of("verify", key, f"judge {judge.name}", error)]
+        reason = reason_of_error(error)
+        lost = Found(outcome=records.ERROR, reason=reason)
+        return Judged(unasked(lost), [reason for _ in units], failures=failures)
     failures = [
         replace(failure, key=key) if failure.key == record.record_id else failure
         for failure in (*written.failures, *judged.failures)
     ]
     usage = [*written.usage, *judged.usage]
     return replace(judged, failures=failures, usage=usage)
-
-
-def _failure(step: str, key: str, error: Exception) -> Failure:
-    if ends_run(error):
-        raise error
-    return Failure(step, key, type(error).__name__, message_of(error))
 
 
 def _label_of(outcome: str, reason: str | None) -> int | None:

@@ -15,12 +15,11 @@ from dataclasses import dataclass, field, fields, replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from ufo.schemas.errors import NotYetAnswered, ends_run
+from ufo.schemas.errors import NotYetAnswered
 from ufo.schemas.records import (
     ERROR,
     NO_PASSAGES,
     NOANS,
-    TRANSPORT,
     FactUnit,
     Failure,
     OpenUnits,
@@ -30,6 +29,7 @@ from ufo.schemas.records import (
 )
 from ufo.schemas.text import host_of
 from ufo.transforms.llm.client_settings import CallSettings
+from ufo.transforms.plugin_errors import message_of, passes, reason_of
 from ufo.transforms.plugins import Registry, Spec
 from ufo.transforms.scores import OTHER
 from ufo.transforms.sources.web.categories import category_of
@@ -63,7 +63,6 @@ class SourceContext:
         return replace(self, models=self.models and self.models.elsewhere())
 
 
-_MAX_MESSAGE = 4096
 _fields = attrgetter(*(field.name for field in fields(Passage)))
 
 
@@ -170,10 +169,10 @@ class FactSource:
                 answers.append(self.found(found or ()))  # `find` may return None
             except NotYetAnswered as error:
                 waits = error  # the others are asked in the same round
-            except Exception as error:
-                if ends_run(error):
+            except BaseException as error:
+                if passes(error):
                     raise
-                answers.append(failed(error))
+                answers.append(failed(error, self.name))
         if waits is not None:
             raise waits
         return answers
@@ -197,7 +196,7 @@ class FactSource:
                 named.append(replace(hit, passage=self.named(hit.passage, seen[same])))
                 seen[same] += 1
             except (TypeError, ValueError) as error:
-                lost = failed(error)
+                lost = failed(error, self.name)
         return replace(lost, passages=named) if lost else Found(named)
 
     def named(self, passage: Passage, ordinal: int = 0) -> Passage:
@@ -237,14 +236,10 @@ def reported_once(units: Iterable[FactUnit], answers: Mapping[str, Found]) -> li
     return found
 
 
-def failed(error: Exception) -> Found:
-    """Return the result of a source that raised an error."""
-    return Found((), ERROR, TRANSPORT, type(error).__name__, message_of(error))
-
-
-def message_of(error: Exception) -> str:
-    """Return an error's message, cut and escaped for a table."""
-    return str(error)[:_MAX_MESSAGE].encode("utf-8", "backslashreplace").decode()
+def failed(error: BaseException, source: str) -> Found:
+    """Return the result of a source, by its name, that raised an error."""
+    message = message_of(error, f"source {source}")
+    return Found((), ERROR, reason_of(error), type(error).__name__, message)
 
 
 SOURCES: Final = Registry("ufo.fact_sources", FactSource, "fact source")

@@ -65,6 +65,7 @@ export const REASONS = {
   truncated: "the answer was cut off",
   unparsable: "the answer could not be read",
   transport: "the model could not be reached",
+  exception: "the code of a source or a judge raised an error",
   unsupported_language: "the offline judge does not know this language",
 };
 

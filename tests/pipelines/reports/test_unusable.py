@@ -185,6 +185,34 @@ def test_what_is_said_is_the_most_frequent_message_of_the_most_frequent_reason(
     assert found_of(tmp_path, rows).said == "b"
 
 
+def test_an_error_in_a_source_is_told_with_its_name_and_without_advice_on_endpoints(
+    tmp_path: Path,
+) -> None:
+    rows = rows_of({"a": {"u": {"ref": "e"}}})
+    rows["evidence"] = [replace(row, reason="exception") for row in rows["evidence"]]
+    told = "error in source ref: ZeroDivisionError: division by zero"
+    rows["failures"] = [
+        Failure("source:ref", "u", "ZeroDivisionError", told, None),
+        Failure("verify", "a", "transport", "no answer", None),
+        Failure("verify", "b", "transport", "no answer", None),
+    ]
+    found = found_of(tmp_path, rows)
+    assert found.said == told
+    assert found.try_ == (
+        "mending what raised this error, then the same command with --if_finished retry_errors"
+    )
+
+
+def test_an_error_of_a_judge_that_extracts_is_no_matter_of_the_model(tmp_path: Path) -> None:
+    rows = rows_of({"a": {}})
+    told = "error in judge mine: KeyError: 'x'"
+    rows["failures"] = [Failure("extract", "a", "KeyError", told, None)]
+    found = found_of(tmp_path, rows)
+    assert found.reasons == {"exception": 1}
+    assert found.said == told
+    assert found.try_ == "mending what raised this error, then the same command once more"
+
+
 @pytest.mark.parametrize(
     ("reason", "advice"),
     [

@@ -2,8 +2,10 @@
 
 import io
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -60,15 +62,34 @@ def test_a_line_is_told_every_five_seconds(
     assert told == [0, 1, 1, 2]
 
 
-def test_what_a_run_waits_for_is_drawn_once(
-    clock: list[float], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    stream = Terminal()
-    monkeypatch.setattr("sys.stderr", stream)
-    bar = Progress(8)
-    for _ in range(2):
-        bar.note("round 1")
-    assert stream.getvalue().count("round 1") == 1
+Draw = Callable[..., list[str]]
+
+
+@pytest.fixture
+def drawn(clock: list[float], monkeypatch: pytest.MonkeyPatch) -> Draw:
+    """The lines that are drawn on a terminal of so many columns, after so many seconds of a run."""
+    monkeypatch.setenv("TERM", "xterm")
+
+    def drawn(
+        columns: int, seconds: float, total: int = 8, lines: int = 2, note: str = "", **counts: Any
+    ) -> list[str]:
+        stream = Terminal()
+        monkeypatch.setattr("sys.stderr", stream)
+        monkeypatch.setenv("COLUMNS", str(columns))
+        bar = Progress(total, sources=["reference", "wikipedia"])
+        bar.chunk(lines, counts, fresh=True)
+        bar.note(note)
+        clock[0] += seconds
+        with bar.watching():
+            pass
+        plain = re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", stream.getvalue())
+        return [line.rstrip() for line in re.split(r"[\r\n]+", plain) if line.strip()]
+
+    return drawn
+
+
+def test_a_bar_has_what_a_run_waits_for(drawn: Draw) -> None:
+    assert " · round 1 · 2/8 responses" in drawn(100, 1, note="round 1")[0]
 
 
 @pytest.mark.parametrize(
@@ -81,47 +102,20 @@ def test_what_a_run_waits_for_is_drawn_once(
     ],
 )
 def test_a_bar_shows_the_share_that_is_done(
-    clock: list[float], monkeypatch: pytest.MonkeyPatch, total: int, lines: int, share: str
+    drawn: Draw, total: int, lines: int, share: str
 ) -> None:
-    stream = Terminal()
-    monkeypatch.setattr("sys.stderr", stream)
-    monkeypatch.setenv("COLUMNS", "100")
-    Progress(total).chunk(lines, {}, fresh=True)
-    assert stream.getvalue().split()[1] == share
+    assert drawn(100, 1, total, lines)[0].split()[1] == share
 
 
 @pytest.mark.parametrize(
-    ("columns", "drawn"),
+    ("columns", "expected"),
     cases(Path(__file__).with_name("bars.txt")),
     ids=["20 columns", "40 columns", "60 columns", "100 columns"],
 )
-def test_a_bar_fits_its_terminal(
-    clock: list[float], monkeypatch: pytest.MonkeyPatch, columns: str, drawn: str
-) -> None:
-    stream = Terminal()
-    monkeypatch.setattr("sys.stderr", stream)
-    monkeypatch.setenv("COLUMNS", columns)
-    bar = Progress(8, sources=["reference", "wikipedia"])
-    clock[0] += 10
+def test_a_bar_fits_its_terminal(drawn: Draw, columns: str, expected: str) -> None:
     answered = {"source:reference": {"answered": 30}, "source:wikipedia": {"answered": 10}}
-    bar.chunk(2, {**COUNTS, **answered}, fresh=True)
-    assert stream.getvalue() == f"\r\x1b[2K{drawn}"
-
-
-@pytest.fixture
-def drawn(clock: list[float], monkeypatch: pytest.MonkeyPatch) -> Callable[[int, float], str]:
-    """Draws the bar of a run after 2 of 8 responses, in so many columns after so many seconds."""
-
-    def drawn(columns: int, seconds: float) -> str:
-        stream = Terminal()
-        monkeypatch.setattr("sys.stderr", stream)
-        monkeypatch.setenv("COLUMNS", str(columns))
-        bar = Progress(8)
-        clock[0] += seconds
-        bar.chunk(2, {}, fresh=True)
-        return stream.getvalue().removeprefix("\r\x1b[2K")
-
-    return drawn
+    found = drawn(int(columns), 10, **COUNTS, **answered)
+    assert set(found) == {expected}
 
 
 @pytest.mark.parametrize(
@@ -135,35 +129,40 @@ def drawn(clock: list[float], monkeypatch: pytest.MonkeyPatch) -> Callable[[int,
     ],
 )
 def test_the_time_of_a_bar_is_in_minutes_and_seconds(
-    drawn: Callable[[int, float], str], seconds: float, shown: str
+    drawn: Draw, seconds: float, shown: str
 ) -> None:
-    assert drawn(100, seconds).split(" · ")[0].split()[-1] == shown
+    assert drawn(100, seconds)[0].split(" · ")[0].split()[-1] == shown
 
 
 @pytest.mark.parametrize(
     ("columns", "width"),
     [pytest.param(79, 4, id="79 columns"), pytest.param(80, 24, id="80 columns")],
 )
-def test_a_bar_is_short_on_a_narrow_terminal(
-    drawn: Callable[[int, float], str], columns: int, width: int
+def test_a_bar_is_short_on_a_narrow_terminal(drawn: Draw, columns: int, width: int) -> None:
+    assert len(drawn(columns, 10)[0].split()[0]) == width
+
+
+def test_a_terminal_without_movement_gets_lines(
+    clock: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert len(drawn(columns, 10).split()[0]) == width
+    stream = Terminal()
+    monkeypatch.setattr("sys.stderr", stream)
+    monkeypatch.setenv("TERM", "dumb")
+    bar = Progress(4)
+    clock[0] += 10
+    with bar.watching():
+        bar.chunk(2, {}, fresh=True)
+    assert stream.getvalue() == "2/4 responses · 0 units · 0.20/s · 10 s left\n"
 
 
-LONG = "█░░░  25% 0:10 · 2/8 responses · 0 units · 0.20/s · 30 s left"
-
-
-@pytest.mark.parametrize(
-    ("columns", "line"),
-    [
-        pytest.param(len(LONG) + 1, LONG, id="all fits before the last column"),
-        pytest.param(len(LONG), LONG.replace(" · 0 units", ""), id="the last column is needed"),
-    ],
-)
-def test_a_bar_leaves_the_last_column_free(
-    drawn: Callable[[int, float], str], columns: int, line: str
-) -> None:
-    assert drawn(columns, 10) == line
+def test_a_message_stays_above_the_bar(clock: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = Terminal()
+    monkeypatch.setattr("sys.stderr", stream)
+    monkeypatch.setenv("TERM", "xterm")
+    bar = Progress(4)
+    with bar.watching():
+        bar.say("[bold] a price: $1 …")
+    assert stream.getvalue().count("[bold] a price: $1 …\n") == 1
 
 
 def test_quiet_says_nothing(clock: list[float], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -142,8 +142,9 @@ def test_a_judge_costs_its_judgements(judged: Asked, judge: Judge, kind: str, me
     found = judged(judge)
     assert [row.outcome for row in found.evidence] == ["error", "noans"]
     (failure,) = found.failures
+    assert found.evidence[0].reason == "exception"
     assert failure.error_type == kind
-    assert failure.message == message
+    assert failure.message == f"error in judge mine: {kind}: {message}"
 
 
 def test_a_judge_that_lacks_memory_ends_the_run(judged: Asked) -> None:

@@ -98,7 +98,7 @@ def test_an_error_beside_the_model_is_a_failure_of_its_answer_and_formulation() 
     (failure,) = found.failures
     assert failure.step == "verify"
     assert failure.key == "r1/rag/tf"
-    assert failure.message == "broken"
+    assert failure.message == "error in judge llm: RuntimeError: broken"
 
 
 VOID = yaml.safe_load(Path(__file__).with_name("void.yaml").read_text(encoding="utf-8"))
@@ -130,7 +130,7 @@ def test_a_refusal_and_a_lost_connection_are_no_verdicts() -> None:
     with pytest.raises(LlmError):
         asked([LlmError("wrong key", final=True)], record(), "tf")
     broken, _ = asked([RuntimeError("broken")], record(), "tf")
-    assert {row[1:] for row in outcomes(broken)} == {(None, "transport", "transport")}
+    assert {row[1:] for row in outcomes(broken)} == {(None, "exception", "exception")}
     assert [row.error_type for row in broken.failures] == ["RuntimeError"]
 
 

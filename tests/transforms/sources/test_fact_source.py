@@ -64,9 +64,9 @@ def test_one_method_is_a_source_plain_or_async(kind: type[FactSource]) -> None:
     )
     assert bad.passages == ()
     assert bad.outcome == "error"
-    assert bad.reason == "transport"
+    assert bad.reason == "exception"
     assert bad.error_type == "LookupError"
-    assert bad.message == "not today"
+    assert bad.message == f"error in source {kind.name}: LookupError: not today"
     assert kind().unavailable() is None
     assert kind().fingerprint() == ""
 
@@ -155,7 +155,7 @@ def test_what_no_table_could_hold_is_an_error_beside_the_others(garbage: Any) ->
     assert [hit.passage.text for hit in found.passages] == ["fine", "too"]
     assert found.outcome == "error"
     assert bool(found.error_type)
-    said = "a source must return ufo.Passage objects, not str"
+    said = "error in source fixed: TypeError: a source must return ufo.Passage objects, not str"
     assert (found.message == said) == (garbage == "text")
 
 

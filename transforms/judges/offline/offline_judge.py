@@ -14,11 +14,13 @@ from ufo.schemas.records import (
     UNSUPPORTED_LANGUAGE,
     Evidence,
     FactUnit,
+    Failure,
     OpenUnits,
 )
 from ufo.transforms.english.words import is_english
 from ufo.transforms.judges.judge import Judge, Judged, Judgement
-from ufo.transforms.sources.fact_source import Found, Retrieved, message_of
+from ufo.transforms.plugin_errors import failure_of, message_of, reason_of
+from ufo.transforms.sources.fact_source import Found, Retrieved
 from ufo.transforms.verifiers.by_name import opened, shown
 from ufo.transforms.verifiers.explaining import explain
 from ufo.transforms.verifiers.grounds import UNSURE, grounds, ruled
@@ -59,19 +61,29 @@ class OfflineJudge(Judge):
         known = is_english(open_units.text, open_units.language)
         chances = self._chances(open_units, found) if known else {}
         rows: list[Evidence] = []
+        failures: list[Failure] = []
         for unit, answer in zip(open_units.units, found, strict=True):
             if not answer.passages:
                 rows.append(self.without_passages(unit, source, answer))
             judgements = [Judgement(NOANS)] * len(answer.passages)
+            errors: list[Exception | None] = [None] * len(answer.passages)
             if known:
                 pairs = [_pair(unit, hit) for hit in answer.passages]
-                judgements = [_judgement(pair, chances[pair]) for pair in pairs]
+                judged = [_judgement(pair, chances[pair]) for pair in pairs]
+                judgements = [judgement for judgement, _ in judged]
+                errors = [error for _, error in judged]
                 if len(pairs) > 1:
                     _unite([hit.document for hit in answer.passages], pairs, judgements)
-            ranked = enumerate(zip(answer.passages, judgements, strict=True), 1)
-            rows += [self.row(unit, source, rank, hit, said) for rank, (hit, said) in ranked]
+            ranked = enumerate(zip(answer.passages, judgements, errors, strict=True), 1)
+            for rank, (hit, judgement, error) in ranked:
+                row = self.row(unit, source, rank, hit, judgement)
+                if error is not None:
+                    row = replace(row, reason=reason_of(error))
+                    verifier = f"verifier {self.model}"
+                    failures.append(failure_of("verify", unit.unit_id, verifier, error))
+                rows.append(row)
         if known:
-            return Judged(rows)
+            return Judged(rows, failures=failures)
         foreign = partial(replace, reason=UNSUPPORTED_LANGUAGE, rationale=_FOREIGN, model=None)
         return Judged([foreign(row) if row.outcome == NOANS else row for row in rows])
 
@@ -112,19 +124,21 @@ class OfflineJudge(Judge):
         return self._verifier
 
 
-def _judgement(pair: Pair, predicted: Probabilities | Exception) -> Judgement:
-    """Return the judgement on a pair, an error where the verifier or a rule failed."""
+def _judgement(
+    pair: Pair, predicted: Probabilities | Exception
+) -> tuple[Judgement, Exception | None]:
+    """Return the judgement on a pair, with the exception of the verifier or a rule, if any."""
     try:
         if isinstance(predicted, Exception):
             raise predicted
         found = match(pair)
         chances = ruled(found, predicted)
         citation, rationale = explain(found, chances.outcome)
-        return Judgement(chances.outcome, chances.supported, rationale, citation)
+        return Judgement(chances.outcome, chances.supported, rationale, citation), None
     except Exception as error:
         if ends_run(error):
             raise
-        return Judgement(ERROR, rationale=f"{type(error).__name__}: {message_of(error)}")
+        return Judgement(ERROR, rationale=f"{type(error).__name__}: {message_of(error)}"), error
 
 
 def _unite(documents: Sequence[str], pairs: Sequence[Pair], judgements: list[Judgement]) -> None:

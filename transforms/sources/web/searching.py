@@ -38,7 +38,7 @@ from ufo.transforms.llm.send import (
 from ufo.transforms.llm.shared import shared_memory
 from ufo.transforms.llm.usage import usage_row
 from ufo.transforms.llm.waits import retry_after
-from ufo.transforms.sources.fact_source import message_of
+from ufo.transforms.plugin_errors import message_of
 from ufo.transforms.sources.web.engines import SearchApi, variable
 from ufo.transforms.sources.web.snapshot import Kept, Snapshot
 from ufo.transforms.sources.web.transport import ACCEPTED, MOST_BYTES, read_body

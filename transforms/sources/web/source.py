@@ -26,6 +26,7 @@ from ufo.transforms.llm.request import VERIFIER, Request, together
 from ufo.transforms.llm.send import Sleep
 from ufo.transforms.llm.shared import once, shared_client
 from ufo.transforms.llm.usage import usage_row
+from ufo.transforms.plugin_errors import message_of
 from ufo.transforms.prompts import load_prompts
 from ufo.transforms.sources import defaults
 from ufo.transforms.sources.fact_source import (
@@ -34,7 +35,6 @@ from ufo.transforms.sources.fact_source import (
     Retrieved,
     SourceContext,
     failed,
-    message_of,
     reported_once,
 )
 from ufo.transforms.sources.web.categories import hostname_of, hosts_chosen, kind_of
@@ -211,7 +211,7 @@ class WebSource(FactSource):
                     raise
                 error = f"the search's reply cannot be read: {message_of(caught)}"
         if error:
-            return replace(failed(SendError(error, "")), usage=searched.usage)
+            return replace(failed(SendError(error, ""), self.name), usage=searched.usage)
         return replace(self.found(hits), usage=searched.usage)
 
     async def _listings(self, reply: Any, visit: "Visit") -> list[Listing]:

@@ -35,7 +35,8 @@ def verified(
 def test_the_verifier_s_outcome_is_the_verdict_and_probability_that_of_supported() -> None:
     other = "Oslo was founded in 1905."
     texts = [f"0.6 0.3 0.1 : {CLAIM}", f"0.2 0.7 0.1 : {other}", f"0.3 0.3 0.4 : {CLAIM}"]
-    rows = verified(OfflineJudge(STATED), [*texts, f"0.5 0 0.5 : {CLAIM}", "no number"]).evidence
+    judged = verified(OfflineJudge(STATED), [*texts, f"0.5 0 0.5 : {CLAIM}", "no number"])
+    rows = judged.evidence
     assert [(row.outcome, row.label, row.probability, row.rank) for row in rows] == [
         ("supported", 1, 0.6, 1),
         ("refuted", 0, 0.2, 2),
@@ -47,8 +48,10 @@ def test_the_verifier_s_outcome_is_the_verdict_and_probability_that_of_supported
     assert {(row.judge, row.model) for row in rows} == {("offline", model)}
     assert all(row.rationale for row in rows)
     assert all(row.citation_found == (True if row.citation else None) for row in rows)
-    assert rows[4].reason == "unparsable"
+    assert rows[4].reason == "exception"
     assert "could not convert" in (rows[4].rationale or "")
+    (failure,) = judged.failures
+    assert failure.message.startswith(f"error in verifier {model}: ValueError: could not convert")
 
 
 def test_all_pairs_of_a_response_are_one_call_and_equal_ones_are_asked_once() -> None:
