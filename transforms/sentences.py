@@ -254,6 +254,7 @@ def blocks(text: str) -> list[tuple[int, int, str]]:
     rows = _rows(text, lines)
     found: list[tuple[int, int, str]] = []
     code_end = -1
+    closings: dict[str, int] = {}
     opening = -1  # start of the paragraph being collected
     previous = ""
     for number, (start, end) in enumerate(lines):
@@ -261,7 +262,7 @@ def blocks(text: str) -> list[tuple[int, int, str]]:
             continue
         line = text[start:end].strip()
         fence = _FENCE.match(text[start:end]) if line[:1] in _FENCES else None
-        code_end = _end_of_code(text, fence[1].strip(), end) if fence else -1
+        code_end = _end_of_code(text, fence[1].strip(), end, closings) if fence else -1
         is_code = code_end > end or (fence is not None and fence[1].strip() not in _CLOSING)
         apart = is_code or not line or number in rows
         if opening >= 0 and (apart or not _continues(previous, line, text[start].isspace())):
@@ -283,13 +284,19 @@ def blocks(text: str) -> list[tuple[int, int, str]]:
     return found
 
 
-def _end_of_code(text: str, fence: str, after: int) -> int:
+def _end_of_code(text: str, fence: str, after: int, closings: dict[str, int]) -> int:
     """Return the end of the code or formula whose opening line ends at `after`; without a closing
-    mark, code goes to the end of the text, and there is no formula."""
+    mark, code goes to the end of the text, and there is no formula.
+
+    `closings` keeps the places of the closing marks found last, so that none is looked for twice.
+    """
     if fence in _CLOSING:
-        closing = text.find(_CLOSING[fence], after, after + _MAX_FORMULA)
-        line = _LINE.match(text, closing, after + _MAX_FORMULA) if closing >= 0 else None
-        return line.end() if line else after
+        mark, limit = _CLOSING[fence], min(after + _MAX_FORMULA, len(text))
+        if closings.get(mark, 0) < after:
+            place = text.find(mark, after)
+            closings[mark] = place if place >= 0 else len(text)
+        line = _LINE.match(text, closings[mark], limit)
+        return line.end() if line and closings[mark] + len(mark) <= limit else after
     found = re.compile(rf"(?<=[\r\n])[^\S\r\n]*{fence}{fence[0]}*[^\S\r\n]*(?=[\r\n]|$)").search(
         text, after
     )
