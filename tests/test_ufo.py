@@ -327,7 +327,7 @@ class TestCheck:
         outcomes = [(row.source, row.outcome) for row in found.evidence]
         assert outcomes == [("Knows", "error"), ("reference", "supported")]
         assert found.verdicts[0].past_error
-        assert found.failures[0].message == "down"
+        assert found.failures[0].message == "error in source Knows: OSError: down"
 
     def test_what_is_wrong_is_raised(self) -> None:
         wrong: list[tuple[str, dict[str, Any], str]] = [

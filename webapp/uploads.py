@@ -19,7 +19,8 @@ from uuid import uuid4
 
 from filelock import FileLock, Timeout
 
-from ufo.schemas.errors import EXIT_DONE, EXIT_FAILED
+from ufo.schemas.errors import EXIT_DONE, EXIT_FAILED, RunError
+from ufo.schemas.tables import manifest_of
 from ufo.webapp.limits import Refused
 from ufo.webapp.problems import Conflict, NotFound
 
@@ -239,18 +240,17 @@ class Uploads:
                 status.state = "running"
                 upload.tell()
                 status.exit_code = await self._run(upload)
-            manifest = upload.run / "manifest.json"
+            manifest = manifest_of(str(upload.run))
             # A run without a usable judgement is finished, too, and its rows have the reasons.
-            if status.exit_code in (EXIT_DONE, EXIT_FAILED) and manifest.exists():
-                counts = json.loads(manifest.read_text(encoding="utf-8"))["counts"]
-                status.total = status.done = int(counts["responses"])
+            if status.exit_code in (EXIT_DONE, EXIT_FAILED) and manifest is not None:
+                status.total = status.done = int(manifest["counts"]["responses"])
                 status.run = upload.run_name
                 state = "finished"
                 shutil.rmtree(upload.file.parent, ignore_errors=True)
         except asyncio.CancelledError:
             state = "stopped"
             raise
-        except (OSError, ValueError, KeyError) as error:
+        except (OSError, ValueError, RunError) as error:
             upload.say(f"the evaluation could not be done: {error}")
         finally:
             status.state = state
