@@ -136,5 +136,10 @@ def test_a_loop_whose_thread_cannot_start_is_tried_again(monkeypatch: pytest.Mon
         for _ in range(2):
             with pytest.raises(RuntimeError, match="can't start new thread"):
                 wait_for(waiting(3))
+    before = set(threading.enumerate())
     assert wait_for(waiting(3)) == 3
-    process_loop().call_soon_threadsafe(process_loop().stop)
+    made = process_loop()
+    made.call_soon_threadsafe(made.stop)
+    for thread in set(threading.enumerate()) - before:
+        thread.join(5)
+    made.close()

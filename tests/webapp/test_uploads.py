@@ -404,7 +404,17 @@ if sys.argv[2]:
         out.write(sys.argv[2])
 sys.exit(int(sys.argv[1]))
 """
-MANIFEST = '{"counts": {"responses": 7}}'
+MANIFEST = json.dumps(
+    {
+        "schema_version": 0,
+        "attempt": "00000000",
+        "finished_at": "2025-01-01T00:00:00+00:00",
+        "fingerprint": {},
+        "mode": "seq",
+        "tables": {},
+        "counts": {"responses": 7},
+    }
+)
 
 
 @pytest.mark.parametrize(
