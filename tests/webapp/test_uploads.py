@@ -406,12 +406,18 @@ sys.exit(int(sys.argv[1]))
 """
 MANIFEST = json.dumps(
     {
+        "format": "ufo-run",
         "schema_version": 0,
+        "ufo_version": "0.1",
         "attempt": "00000000",
         "finished_at": "2025-01-01T00:00:00+00:00",
         "fingerprint": {},
         "mode": "seq",
+        "tie": "not_factual",
+        "judge": "offline",
+        "sources": ["reference"],
         "tables": {},
+        "counters": {},
         "counts": {"responses": 7},
     }
 )
