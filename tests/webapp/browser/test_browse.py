@@ -147,7 +147,7 @@ def test_a_run_is_filtered_sorted_and_paged(page: Page) -> None:
     expect(count).to_have_text("30 responses, page 1 of 1")
     page.get_by_label("Sort").select_option("-score")
     first = page.locator("tr", has=page.locator(".excerpt")).first
-    expect(first.get_by_role("cell").nth(3)).to_have_text("1.00")
+    expect(first.get_by_role("cell").nth(3)).to_have_text("1.000")
     page.get_by_label("Sort").select_option("id")
     expect(page.locator(".excerpt .link").first).to_have_text("What of r01?")
 
@@ -200,9 +200,9 @@ def test_two_models_and_two_runs_are_compared(page: Page) -> None:
     expect(shown.get_by_role("heading").first).to_contain_text("alder scores")
     page.get_by_label("Model", exact=True).select_option("alder")
     page.get_by_label("and", exact=True).select_option("birch")
-    expect(shown.get_by_role("heading").first).to_contain_text("birch scores")
+    expect(shown.get_by_role("heading").first).to_contain_text("between birch and")
     page.reload()
-    expect(shown.get_by_role("heading").first).to_contain_text("birch scores")
+    expect(shown.get_by_role("heading").first).to_contain_text("between birch and")
 
 
 def test_reports_stand_in_groups_and_are_downloaded(page: Page) -> None:

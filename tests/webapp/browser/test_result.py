@@ -65,7 +65,7 @@ def test_the_headline_comes_first_with_what_is_contradicted(page: Page) -> None:
         ["✗ The Moon is made of cheese.Passage of reference:alder-1-cheese-0. Given reference"]
     )
     expect(result).to_contain_text("Judge offline (judge-7b).")
-    expect(result).to_contain_text("2 of 8 judgements unusable: the model refused to answer")
+    expect(result).to_contain_text("2 of 8 judgements were unusable: the model refused to answer")
     expect(page.get_by_role("alert")).to_contain_text("Some claims could not be judged (1 failure)")
     result.get_by_role("button", name="The Moon is made of cheese.").click()
     expect(page.locator(".claim .evidence")).to_contain_text("It is rock.")
@@ -114,10 +114,16 @@ def test_the_scores_of_the_whole(page: Page) -> None:
     expect(scores).to_contain_text("3 of 6 pieces of evidence support their claim")
     expect(scores).to_contain_text("2 errors apart")
     values = scores.locator("strong").all_text_contents()
-    assert [value.split()[-1] for value in values] == ["0.33", "0.67", "0.50", "0.50"]
-    expect(scores.get_by_text("Coverage")).to_be_hidden()
+    assert values == [
+        "Factuality score 0.333, coverage 0.500",
+        "Of decided claims 0.667",
+        "Coverage 0.500",
+        "Evidence support 0.500",
+    ]
+    coverage = scores.get_by_text("Coverage 0.500", exact=True)
+    expect(coverage).to_be_hidden()
     scores.get_by_text("Other scores").click()
-    expect(scores.get_by_text("Coverage")).to_be_visible()
+    expect(coverage).to_be_visible()
     sources = page.get_by_role("region", name="Sources", exact=True)
     bar = sources.get_by_role("img")
     expect(bar).to_have_attribute("aria-label", "Shares: reference 33 %, wiki 17 %, undecided 50 %")

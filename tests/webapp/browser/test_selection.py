@@ -1,5 +1,6 @@
 """Ticking evidence on and off: the service is asked for the scores, shown beside the original."""
 
+import re
 from typing import Any
 
 from playwright.sync_api import Page, Route, expect
@@ -9,7 +10,7 @@ ALDER = "/#/runs/demo/responses/alder-1"
 
 def _values(page: Page) -> list[str]:
     values = page.get_by_label("Scores").locator("strong").all_text_contents()
-    return [value.split()[-1] for value in values]
+    return [re.findall(r"\d\.\d+", value)[0] for value in values]
 
 
 def test_a_document_off_moves_every_score_and_reset_brings_it_back(page: Page) -> None:
@@ -20,9 +21,9 @@ def test_a_document_off_moves_every_score_and_reset_brings_it_back(page: Page) -
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     panel.get_by_label("Nile", exact=True).uncheck()
-    expect(page.get_by_label("Scores")).to_contain_text("was 0.50 with all evidence")
+    expect(page.get_by_label("Scores")).to_contain_text("was 0.500 with all evidence")
     expect(page.locator("#sentence-2 .chip").first).to_have_text("? not found")
-    assert _values(page) == ["0.17", "0.50", "0.33", "0.40"]
+    assert _values(page) == ["0.167", "0.500", "0.333", "0.400"]
     expect(page.locator(".headline")).to_have_text(
         "1 of 6 claims supported, 1 contradicted, 2 not found, 2 not judged"
     )
@@ -48,8 +49,8 @@ def test_categories_have_shares_and_are_ticked_for_all(page: Page) -> None:
         ["wiki", "1", "13", "%", "50", "%"],
     ]
     page.get_by_label("other", exact=True).uncheck()
-    expect(page.get_by_label("Scores")).to_contain_text("was 0.33 with all evidence")
-    assert _values(page) == ["0.17", "1.00", "0.17", "1.00"]
+    expect(page.get_by_label("Scores")).to_contain_text("with all evidence: factuality score 0.333")
+    assert _values(page) == ["0.167", "1.000", "0.167", "1.000"]
     page.locator("#sentence-0").click()
     expect(page.locator(".claim-facts .chip").first).to_have_text("☐ All ticked off")
 
