@@ -172,9 +172,10 @@ def generate(folder: Path, rows: int) -> dict[str, Any]:
     connection.close()
     manifest = {
         "format": "ufo-run",
-        "schema_version": 1,
+        "schema_version": 0,  # which may lack tables
         "ufo_version": "0",
         "run": "bench",
+        "attempt": "00000000",
         "finished_at": "2025-01-01T00:00:00+00:00",
         "mode": "all",
         "sources": ["reference", "wikipedia", "web", "llm"],
