@@ -166,6 +166,7 @@ def into_environment(secrets: Mapping[str, str], read: Read | None = None) -> No
 
 
 def _from_google(name: str) -> bytes:
+    # Of an extra.
     from google.cloud import secretmanager
 
     client = secretmanager.SecretManagerServiceClient()

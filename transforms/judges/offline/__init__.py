@@ -28,6 +28,7 @@ def judged_by(verifier: str | None = None, types: Iterable[str] | None = None) -
     None is the default verifier. `types` are the types of the sources, None for all that were
     measured.
     """
+    # A run whose judge is a model needs no verifier, and starts faster without.
     from ufo.transforms.verifiers.by_name import DEFAULT_VERIFIER, make_verifier
 
     name = verifier or DEFAULT_VERIFIER
@@ -48,6 +49,7 @@ def trust(models: Iterable[str], types: Iterable[str]) -> str:
 
 
 def _of_model(model: str, types: Iterable[str]) -> str:
+    # As above.
     from ufo.transforms.verifiers.by_name import VERIFIERS, make_verifier, shown
 
     name, known = model.rpartition("@")[0] or model, _UNKNOWN
