@@ -1,15 +1,11 @@
-"""A job that runs on other machines, and keys by the names of their secrets."""
+"""A job that runs on other machines, and the lines of a split."""
 
 import io
-import os
 from dataclasses import replace
-from unittest.mock import Mock
 
 import pytest
 
-from ufo.schemas.errors import RunError, UsageError
-from ufo.transforms import job
-from ufo.transforms.job import Job, Split, into_environment, named_secrets
+from ufo.transforms.job import Job, Split
 from ufo.transforms.judges.by_name import JudgeSpec
 from ufo.transforms.judges.llm.llm_settings import LlmSettings
 from ufo.transforms.llm.client_settings import ClientSettings
@@ -103,40 +99,3 @@ def test_a_line_is_cut_where_it_shows_that_it_is_too_long(limit: int, data: byte
     assert first.data[: limit + 1] == data[: limit + 1]
     assert len(first.data) <= limit + 2
     assert second.key == "f:2"
-
-
-KEY = "sk-SECRET"
-SECRET = {"UFO_TEST_KEY": "projects/p/secrets/s/versions/1"}
-
-
-@pytest.fixture(autouse=True)
-def _nothing_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(job, "_read", {})
-    monkeypatch.setenv("UFO_TEST_KEY", "")
-
-
-def test_a_secret_is_named_by_its_variable() -> None:
-    assert named_secrets("A_KEY=projects/p/secrets/a, B=projects/p-1/secrets/b_2/versions/3") == {
-        "A_KEY": "projects/p/secrets/a/versions/latest",
-        "B": "projects/p-1/secrets/b_2/versions/3",
-    }
-    # A key in its place is refused, and not repeated.
-    for text in (KEY, f"OPENAI_API_KEY={KEY}", f"{KEY}=projects/p/secrets/s"):
-        with pytest.raises(UsageError, match="projects/PROJECT/secrets/NAME") as raised:
-            named_secrets(text)
-        assert KEY not in raised.value.message
-
-
-def test_a_process_reads_each_once() -> None:
-    read = Mock(return_value=f"{KEY}\n".encode())
-    for _ in range(2):
-        into_environment(SECRET, read)
-    into_environment({})
-    read.assert_called_once_with(*SECRET.values())
-    assert os.environ["UFO_TEST_KEY"] == KEY
-
-
-def test_what_cannot_be_read_is_reported_with_the_remedy() -> None:
-    with pytest.raises(RunError, match=r"'projects/p/.*403.*secretAccessor"):
-        into_environment(SECRET, Mock(side_effect=PermissionError("403")))
-    assert os.environ["UFO_TEST_KEY"] == ""

@@ -20,10 +20,11 @@ from ufo.schemas.records import InputRecord, OpenUnits, RecallInput, SourceVotes
 from ufo.transforms.beam.files import ROWS, Key, Rows, StepCounters, typed
 from ufo.transforms.check import Checked, check, pooled_verdicts, settle, undecided
 from ufo.transforms.extract import Extracted, extract
-from ufo.transforms.job import WAITING, Job, into_environment
+from ufo.transforms.job import WAITING, Job
 from ufo.transforms.judges.by_name import make_judge
 from ufo.transforms.loop import CallWindow, in_step, run_now
 from ufo.transforms.recall.recallers import Recalled, RecallJob, make_recaller, recall
+from ufo.transforms.secrets import into_environment
 from ufo.transforms.sources.fact_source import make_source
 from ufo.transforms.votes import SEQ, decides, only_errors
 
