@@ -1,11 +1,13 @@
 """A job that runs on other machines, and the lines of a split."""
 
 import io
+import os
 from dataclasses import replace
+from unittest.mock import Mock
 
 import pytest
 
-from ufo.transforms.job import Job, Split
+from ufo.transforms.job import Job, Split, lines
 from ufo.transforms.judges.by_name import JudgeSpec
 from ufo.transforms.judges.llm.llm_settings import LlmSettings
 from ufo.transforms.llm.client_settings import ClientSettings
@@ -87,7 +89,7 @@ TEXT = b"one\n\n  \r\ntwo\r\nthree\nx"
 def test_the_lines_of_a_split(
     start: int, end: int, first: int | None, expected: list[tuple[str, bytes, int, int]]
 ) -> None:
-    found = job.lines(io.BytesIO(TEXT), Split("f", "p", start, end, first), 100)
+    found = lines(io.BytesIO(TEXT), Split("f", "p", start, end, first), 100)
     assert [(one.key, one.data, one.start, one.end) for one in found] == expected
 
 
@@ -95,7 +97,7 @@ def test_the_lines_of_a_split(
     ("limit", "data"), [(5, b"three"), (4, b"three"), (3, b"thre"), (2, b"thr")]
 )
 def test_a_line_is_cut_where_it_shows_that_it_is_too_long(limit: int, data: bytes) -> None:
-    first, second = job.lines(io.BytesIO(b"three\nfour"), Split("f", "p", 0, 10, 1), limit)
+    first, second = lines(io.BytesIO(b"three\nfour"), Split("f", "p", 0, 10, 1), limit)
     assert first.data[: limit + 1] == data[: limit + 1]
     assert len(first.data) <= limit + 2
     assert second.key == "f:2"
