@@ -62,9 +62,11 @@ _MOST_NAMES = 200
 
 
 def _as_list(value: object) -> object:
-    if not isinstance(value, str):
+    """Return the names in a list, or in words with commas, of which a query may have several."""
+    items = [value] if isinstance(value, str) else value
+    if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
         return value
-    return [name for name in (part.strip() for part in value.split(",")) if name]
+    return [name for item in items for part in item.split(",") if (name := part.strip())]
 
 
 def of(name: str) -> GetPydanticSchema:
