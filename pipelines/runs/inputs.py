@@ -71,8 +71,9 @@ def find_inputs(patterns: Sequence[str]) -> list[str]:
     """
     found: dict[str, None] = {}
     for pattern in patterns:
-        if pattern == STDIN:
-            found[pattern] = None
+        if pattern in _STDIN_PATHS:
+            if found.keys().isdisjoint(_STDIN_PATHS):  # it is one, whatever its names
+                found[pattern] = None
             continue
         try:
             paths = storage.matches(pattern)

@@ -282,6 +282,10 @@ def test_a_file_that_two_patterns_match_is_read_once(tmp_path: Path) -> None:
     assert [Path(path).name for path in found] == ["b.jsonl", "a.jsonl"]
 
 
+def test_standard_input_is_one_file_whatever_its_names() -> None:
+    assert find_inputs(["-", "/dev/stdin", "/dev/fd/0"]) == ["-"]
+
+
 @pytest.mark.parametrize(
     ("content", "lines"),
     [
