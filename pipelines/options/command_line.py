@@ -28,7 +28,7 @@ from ufo.pipelines.options.beam_flags import (
     on_dataflow,
 )
 from ufo.pipelines.options.dataflow import with_defaults
-from ufo.pipelines.options.groups import GROUPS, source_names
+from ufo.pipelines.options.groups import GROUPS, OF_TEXT, source_names
 from ufo.pipelines.options.judge_flags import Definitions, check_judge
 from ufo.pipelines.options.option import Option, Parser
 from ufo.pipelines.options.settings import RECALL_GROUPS, RecallSettings, S, Settings
@@ -70,26 +70,33 @@ def keyword_settings(
     Raises:
         UsageError: an option is wrong.
     """
-    parser = Parser(prog="ufo.evaluate" if kind is Settings else "ufo.recall")
+    of_run = "ufo.evaluate" if kind is Settings else "ufo.recall"
+    of_text = groups is OF_TEXT
+    parser = Parser(prog="ufo.check" if of_text else of_run)
     parser.add_options(groups)
+    if of_text:  # nothing runs on Beam, whose flags the others could be
+        parser.refuse([f"--{name}" for name in values if name not in parser.options])
     return _settings(kind, parser, _given(dict(values), parser, GivenOptions()))
 
 
 def settings_of(
     values: Mapping[str, Any],
     sources: Sequence[str | Mapping[str, Any] | FactSource] | None = None,
+    groups: Mapping[str, Iterable[Option]] = GROUPS,
 ) -> Settings:
-    """Return the settings from Python keywords (options of `ufo evaluate`) and sources (a list, or
+    """Return the settings from Python keywords (the options in `groups`) and sources (a list, or
     names).
 
     Raises:
         UsageError: an option or a source is wrong.
     """
-    chosen = keyword_settings(Settings, GROUPS, values)
+    chosen = keyword_settings(Settings, groups, values)
     if sources is None:
         return chosen
     if isinstance(sources, str):
         sources = source_names(sources)
+    if isinstance(sources, Mapping) or not isinstance(sources, Iterable):
+        raise UsageError(f"sources is a list of names and of {{name, type, …}}, not {sources!r}")
     described = [item if not isinstance(item, FactSource) else "" for item in sources]
     if not described:
         raise UsageError("sources is an empty list; leave it out to use those that can serve")
@@ -118,8 +125,8 @@ def _settings(kind: type[S], parser: Parser, given: GivenOptions) -> S:
     if values.get("dry_run"):
         values.setdefault("output", ".")  # where nothing is written
     for name in ("input", "output"):
-        if not values.get(name):
-            raise UsageError(f"--{name} is missing. See `{parser.prog} --help`.")
+        if name in parser.options and not values.get(name):
+            parser.error(f"--{name} is missing")
     if values.get("secrets"):
         into_environment(values["secrets"])
     check_judge(values, {**filed.judges, **given.judges}, parser)
