@@ -225,7 +225,7 @@ def test_a_wrong_value_of_python_is_refused(given: dict[str, Any], message: str)
 
 @pytest.mark.parametrize("sources", [5, {"name": "x", "type": "reference"}])
 def test_sources_are_a_list(sources: Any) -> None:
-    with pytest.raises(UsageError, match="sources is a list of names"):
+    with pytest.raises(UsageError, match="`sources` is a list of names"):
         settings_of_python({"input": "in", "output": "out"}, sources)
 
 
