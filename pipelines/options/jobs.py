@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ufo.pipelines.options.command_line import settings_of
-from ufo.pipelines.options.groups import ModelOptions
+from ufo.pipelines.options.groups import OF_TEXT, ModelOptions
 from ufo.pipelines.options.option import names_of
 from ufo.pipelines.options.settings import OPENED_BY_WORKERS, RecallSettings, Settings
 from ufo.schemas.errors import SourceUnavailable, UsageError
@@ -208,5 +208,5 @@ def job_of_text(
     Raises:
         UsageError: an option or a source is wrong, or a source named is not configured.
     """
-    settings = settings_of({"input": "-", "output": "-", **values}, sources)
+    settings = settings_of(values, sources, OF_TEXT)
     return job_of(settings, choose(settings).specs)
