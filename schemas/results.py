@@ -31,11 +31,15 @@ from ufo.schemas.tables import (
     label_files,
 )
 from ufo.schemas.text import REPLACEMENT, storable
-from ufo.schemas.views import GROUPS, OWN, View, load_views, tables_of, with_needs
+from ufo.schemas.views import GROUPS, OWN, View, identifier, load_views, tables_of, with_needs
 
 __all__ = ["Results", "Run", "finished_runs", "open_results"]
 
 _WORDS = re.compile(r"\w+")
+# Arrow has no such type, or takes its bytes for something else; such a column is read as text.
+_NOT_IN_ARROW = re.compile(
+    r"\b(UHUGEINT|BIT|BIGNUM|INTERVAL|TIME WITH TIME ZONE|GEOMETRY|VARIANT)\b"
+)
 _SQL_TYPES = {"string": "VARCHAR", "int64": "BIGINT", "double": "DOUBLE", "bool": "BOOLEAN"}
 # DuckDB's messages begin with the kind of error; _NOT_THE_QUERY has kinds that SQL cannot cause.
 _NOT_OF_FILES = (
@@ -180,7 +184,7 @@ class Results:
             )
         self._make_named(sql)
         self._newest = cursor
-        return cursor.sql(sql, params=params or None)
+        return _readable(cursor.sql(sql, params=params or None))
 
     def interrupt(self) -> None:
         """Stop the newest query, which another thread runs."""
@@ -264,6 +268,20 @@ def _connect() -> duckdb.DuckDBPyConnection:
     )
     add_statistics(connection)
     return connection
+
+
+def _readable(rows: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
+    """Return rows with the columns as text whose values Arrow cannot hold."""
+    strange = [bool(_NOT_IN_ARROW.search(str(kind))) for kind in rows.types]
+    if not any(strange):
+        return rows
+    columns = [
+        f"{f'CAST(c{at} AS VARCHAR)' if as_text else f'c{at}'} AS {identifier(name)}"
+        for at, (name, as_text) in enumerate(zip(rows.columns, strange, strict=True))
+    ]
+    # By place, since two columns may have one name.
+    places = ", ".join(f"c{at}" for at in range(len(columns)))
+    return rows.query("found", f"SELECT {', '.join(columns)} FROM found AS f({places})")  # noqa: S608
 
 
 def _run_row(run: Run) -> dict[str, object]:

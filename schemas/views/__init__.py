@@ -65,7 +65,7 @@ class View:
     def definition(self) -> str:
         """The statement that creates it."""
         if self.parameters is None:
-            return f"CREATE VIEW {_identifier(self.name)} AS {self.sql}"
+            return f"CREATE VIEW {identifier(self.name)} AS {self.sql}"
         # An expression may hold a SELECT, but does not begin with one.
         table = self.sql.lstrip().upper().startswith(("SELECT", "WITH", "FROM"))
         return f"CREATE MACRO {self.name}({self.parameters}) AS {'TABLE ' * table}{self.sql}"
@@ -146,7 +146,8 @@ def _folder(folder: str | Path) -> Path:
     return path
 
 
-def _identifier(name: str) -> str:
+def identifier(name: str) -> str:
+    """Return a name as SQL writes it."""
     return '"' + name.replace('"', '""') + '"'
 
 
