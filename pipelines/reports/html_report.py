@@ -29,6 +29,7 @@ from ufo.schemas.text import quantity
 from ufo.schemas.views import GROUPS
 from ufo.transforms.score_words import (
     LEAST_COVERAGE,
+    as_shown,
     brief_score,
     interval,
     why_no_score,
@@ -172,7 +173,11 @@ def _reports(results: "Results") -> list[tuple[str, list[Row]]]:
         select = f'SELECT *, count(*) OVER () AS {_TOTAL} FROM "{view.name}"'  # noqa: S608
         rows = results.query(f"{select}{where}{order} LIMIT {_MOST_ROWS}", given).to_pylist()
         if rows:
-            more = {"rows": rows, "columns": _columns(rows), "total": rows[0][_TOTAL]}
+            more = {
+                "rows": list(map(as_shown, rows)),
+                "columns": _columns(rows),
+                "total": rows[0][_TOTAL],
+            }
             groups[view.group].append(asdict(view) | more)
     return [(GROUPS[group], found) for group, found in groups.items() if found]
 
