@@ -21,6 +21,7 @@ import pyarrow as pa
 from ufo.schemas.errors import RunError, UfoError, UsageError
 from ufo.schemas.statistics import add_statistics
 from ufo.schemas.tables import (
+    KEYS,
     LABELS,
     TABLES,
     Run,
@@ -114,11 +115,22 @@ class Results:
         """The views, also the user's own, each after the views it needs."""
         return tuple(view for view in self._views if view.parameters is None)
 
+    def report(self, name: str) -> View | None:
+        """Return the view of this name, or a table as one; None if there is neither."""
+        if name not in self.names:
+            return None
+        table = View(name, name, "", "", order=", ".join(map(identifier, KEYS.get(name, ("run",)))))
+        return next((view for view in self.views if view.name == name), table)
+
     def filled_views(self) -> tuple[View, ...]:
         """Return the views with a group and at least one row, by group and title."""
         groups = list(GROUPS)
         found = [view for view in self.views if view.group and self._has_rows(view)]
         return tuple(sorted(found, key=lambda view: (groups.index(view.group), view.title)))
+
+    def has_runs(self, view: View) -> bool:
+        """Return whether the view has a column `run`; a user's own may have none."""
+        return "run" in self.query(f"SELECT * FROM {identifier(view.name)} LIMIT 0").column_names  # noqa: S608
 
     def _has_rows(self, view: View) -> bool:
         named = view.name if view.group == OWN else ""

@@ -167,11 +167,9 @@ def _reports(results: "Results") -> list[tuple[str, list[Row]]]:
     groups: dict[str, list[Row]] = {group: [] for group in GROUPS}
     run = results.runs[-1].name
     for view in results.filled_views():
-        of_run = "run" in results.query(f'SELECT * FROM "{view.name}" LIMIT 0').column_names  # noqa: S608
-        where, given = (" WHERE run = ?", [run]) if of_run else ("", [])
-        order = f" ORDER BY {view.order}" if view.order else ""
-        select = f'SELECT *, count(*) OVER () AS {_TOTAL} FROM "{view.name}"'  # noqa: S608
-        rows = results.query(f"{select}{where}{order} LIMIT {_MOST_ROWS}", given).to_pylist()
+        where, given = (" WHERE run = ?", [run]) if results.has_runs(view) else ("", [])
+        select = view.select(f"*, count(*) OVER () AS {_TOTAL}", where)
+        rows = results.query(f"{select} LIMIT {_MOST_ROWS}", given).to_pylist()
         if rows:
             more = {
                 "rows": list(map(as_shown, rows)),

@@ -61,6 +61,11 @@ class View:
     group: str = ""
     summary: str = ""
 
+    def select(self, columns: str = "*", where: str = "") -> str:
+        """Return the SELECT of its rows in their order."""
+        order = f" ORDER BY {self.order}" if self.order else ""
+        return f"SELECT {columns} FROM {identifier(self.name)}{where}{order}"  # noqa: S608
+
     @property
     def definition(self) -> str:
         """The statement that creates it."""
