@@ -294,6 +294,7 @@ def environment() -> Environment:
         "SYMBOLS": SYMBOLS,
         "brief_score": brief_score,
         "in_words": in_words,
+        "interval": interval,
         "many": quantity,
         "shortened": shortened,
         "shown": _shown,

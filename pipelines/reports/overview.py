@@ -55,7 +55,7 @@ def overview(results: Results, directory: str | None = None) -> Row:
         "mode": run.mode,
         "tie": run.tie,
         "judge": run.judge,
-        "trust": _trust(results),
+        "trust": trust_of(results),
         "sources": rows("SELECT * FROM sources WHERE run = $run ORDER BY position"),
         "counts": run.counts,
         "headline": run_headline(results),
@@ -87,7 +87,7 @@ def overview(results: Results, directory: str | None = None) -> Row:
     }
 
 
-def _trust(results: Results) -> str:
+def trust_of(results: Results) -> str:
     """Return how far the verifiers can be trusted on the evidence of the run."""
     found = results.query(_VERIFIERS, [results.runs[-1].name, NAME]).to_pylist()
     models = dict.fromkeys(row["model"] for row in found)

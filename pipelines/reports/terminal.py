@@ -12,7 +12,7 @@ from ufo.pipelines.reports.overview import FAILURE_COLUMNS, Row
 from ufo.pipelines.reports.tabular import DEFAULT_WIDTH, one_line, page, print_pairs, print_rows
 from ufo.schemas.records import ERROR, MULTI, NO_SOURCE, SUPPORTED
 from ufo.schemas.text import quantity
-from ufo.transforms.score_words import as_shown, in_numbers, is_many
+from ufo.transforms.score_words import as_shown, in_numbers, interval, is_many
 from ufo.transforms.scores import CONTRADICTED, NOT_FOUND, SYMBOLS
 
 if TYPE_CHECKING:
@@ -160,9 +160,8 @@ def _print_corrected(found: Row, console: Console) -> None:
     if row is None:
         return
     line = Text(f"\nCorrected by people {row['corrected_score']:.3f}", style="bold")
-    if row["low"] is not None:
-        line.append(f" ({row['low']:.3f} to {row['high']:.3f})", style="not bold")
-    line.append(f", from {quantity(row['n_labelled'], 'label')}", style="not bold")
+    said = f"{interval(row)}, from {quantity(row['n_labelled'], 'label')}"
+    line.append(said, style="not bold")
     console.print(line)
     if row["strata_without_label"]:
         console.print(Text(f"Nobody labelled any of these: {row['strata_without_label']}"))
