@@ -162,7 +162,7 @@ ORDER BY v.tied, v.n_refuted - v.n_supported DESC, v.n_refuted DESC, v.response_
 
 _RESPONSES = """
 SELECT r.response_id, r.model, r.dataset, r.question, r.text, r.human_score, s.factuality_score,
-    s.coverage, s.n_units, s.n_unusable
+    s.coverage, s.n_units, s.n_judgements, s.n_unusable
 FROM responses AS r
 INNER JOIN scores AS s ON s.run = r.run AND s.response_id = r.response_id AND s.mode = $mode
 WHERE r.run = $run AND s.n_units > 0
