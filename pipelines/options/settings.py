@@ -162,10 +162,9 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
             raise UsageError(f"the judge {self.judge.name!r} cannot judge: {reason}")
         return judge
 
-    def judged_by(self, sources: Sequence[str] | None = None) -> str | None:
-        """Return the sentence on the verifier and how far to trust it with these sources, or with
-        any source; None if no verifier judges."""
-        return judged_by(self.verifier, sources) if self.verifier_used() else None
+    def judged_by(self) -> str | None:
+        """Return the sentence on the verifier and how far to trust it; None if none judges."""
+        return judged_by(self.verifier) if self.verifier_used() else None
 
     def verifier_used(self) -> str | None:
         """Return the name of the verifier that judges, None without one."""
