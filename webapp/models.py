@@ -63,10 +63,12 @@ _OPTIONS = {one.name: one for one in OF_REQUESTS}
 _MOST_NAMES = 200
 
 
-def _as_list(value: object) -> object:
-    if not isinstance(value, str):
+def _as_list(value: Any) -> Any:
+    """Return the words of a text, or of each text of a list: a query has a list of one."""
+    items = value if isinstance(value, list) else [value]
+    if not all(isinstance(item, str) for item in items):
         return value
-    return [name for name in (part.strip() for part in value.split(",")) if name]
+    return [name for item in items for part in item.split(",") if (name := part.strip())]
 
 
 def _checked(option: Option, value: object) -> object:
