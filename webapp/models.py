@@ -19,8 +19,7 @@ from pydantic import (
 )
 
 from ufo.pipelines.options.groups import NOT_FACTUAL, OF_REQUESTS
-from ufo.pipelines.options.jobs import job_of_text, unused
-from ufo.pipelines.options.judge_flags import default_judge, fitting
+from ufo.pipelines.options.jobs import fitting, job_of_text
 from ufo.pipelines.options.option import Option
 from ufo.schemas.errors import UsageError, unknown_value
 from ufo.schemas.records import Failure, InputRecord, Passage
@@ -340,11 +339,7 @@ def flags_of(desk: Desk, asked: Judging, sources: Sequence[str] | None) -> dict[
     if isinstance(asked, VerifyRequest):
         del values["passages"]  # in this request the passages themselves, not their number
     words = {name: ",".join(value) for name, value in values.items() if isinstance(value, list)}
-    found = fitting(desk.setup.flags, values | words)
-    judge = found.get("judge") or default_judge(found.get("base_url"))
-    named = sources or desk.setup.sources
-    others = unused(judge, named) if named else []
-    return {name: value for name, value in found.items() if name in values or name not in others}
+    return fitting(desk.setup.flags, values | words, sources or desk.setup.sources)
 
 
 def record_of(
