@@ -20,7 +20,6 @@ from ufo.transforms.judges.by_name import JUDGES
 from ufo.transforms.judges.llm.llm_settings import FUNCTION, formulation_of
 from ufo.transforms.llm.request import EXTRACTOR, KNOWLEDGE, VERIFIER
 from ufo.transforms.plugins import Registry
-from ufo.transforms.sources.defaults import RETRIEVER
 from ufo.transforms.sources.fact_source import SOURCES
 from ufo.transforms.verifiers.by_name import DEFAULT_VERIFIER, VERIFIERS, make_verifier
 from ufo.webapp import answers, models
@@ -53,13 +52,17 @@ def options(desk: AtDesk) -> answers.Options:
 
 def _settings(desk: Desk) -> Iterator[answers.Setting]:
     """Yield the settings of a request, with the choices and values that hold in this service."""
-    values, choices = _values(desk), _choices(desk)
+    values, choices, reasons = _values(desk), _choices(desk), _no_vectors(desk)
     for title, declared in GROUPS.items():
         for option in declared:
             if option not in OF_REQUESTS:
                 continue
             among = choices.get(option.name) or [
-                answers.Choice(value=value, label=meaning or value.replace("_", " "))
+                answers.Choice(
+                    value=value,
+                    label=meaning or value.replace("_", " "),
+                    reason=None if value == option.default else reasons.get(option.name),
+                )
                 for value, meaning in option.meanings.items()
             ]
             yield answers.Setting(
@@ -112,9 +115,6 @@ def _values(desk: Desk) -> dict[str, Any]:
 
 def _choices(desk: Desk) -> dict[str, list[answers.Choice]]:
     """Return the choices that depend on what is installed, and on how the service was started."""
-    by_words = "the index has no vectors: `ufo index build --embedder` makes them"
-    no_vectors = None if open_index(desk.setup.index).manifest.get("embedder") else by_words
-    dense = None if desk.settings.embedder else "`ufo serve --embedder` adds meaning"
     return {
         "judge": [
             answers.Choice(
@@ -129,26 +129,20 @@ def _choices(desk: Desk) -> dict[str, list[answers.Choice]]:
             )
             for name, _ in _installed(VERIFIERS)
         ],
-        "retriever": _retrievers("retriever", no_vectors),
-        "web_retriever": _retrievers("web_retriever", dense),
         "exclude_categories": [
             answers.Choice(value=name, label=name.replace("_", " ")) for name in CATEGORIES
         ],
     }
 
 
-def _retrievers(name: str, why_not: str | None) -> list[answers.Choice]:
-    """Return the choices of an option of retrievers; `why_not` is the reason where only words can
-    be searched."""
-    (option,) = (one for one in OF_REQUESTS if one.name == name)
-    return [
-        answers.Choice(
-            value=value,
-            label=f"{value} ({meaning})",
-            reason=None if value == RETRIEVER else why_not,
-        )
-        for value, meaning in option.meanings.items()
-    ]
+def _no_vectors(desk: Desk) -> dict[str, str]:
+    """Return why only words can be searched, by the options of retrievers for which it is so."""
+    reasons = {}
+    if not open_index(desk.setup.index).manifest.get("embedder"):
+        reasons["retriever"] = "the index has no vectors: `ufo index build --embedder` makes them"
+    if not desk.settings.embedder:
+        reasons["web_retriever"] = "`ufo serve --embedder` adds meaning"
+    return reasons
 
 
 @router.get("/judges")

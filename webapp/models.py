@@ -19,8 +19,7 @@ from pydantic import (
 )
 
 from ufo.pipelines.options.groups import NOT_FACTUAL, OF_REQUESTS
-from ufo.pipelines.options.jobs import job_of_text, unused
-from ufo.pipelines.options.judge_flags import default_judge, fitting
+from ufo.pipelines.options.jobs import fitting, job_of_text
 from ufo.pipelines.options.option import Option
 from ufo.schemas.errors import UsageError, unknown_value
 from ufo.schemas.records import Failure, InputRecord, Passage
@@ -63,10 +62,10 @@ _OPTIONS = {one.name: one for one in OF_REQUESTS}
 _MOST_NAMES = 200
 
 
-def _as_list(value: object) -> object:
-    """Return the names in a list, or in words with commas, of which a query may have several."""
-    items = [value] if isinstance(value, str) else value
-    if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
+def _as_list(value: Any) -> Any:
+    """Return the words of a text, or of each text of a list: a query has a list of one."""
+    items = value if isinstance(value, list) else [value]
+    if not all(isinstance(item, str) for item in items):
         return value
     return [name for item in items for part in item.split(",") if (name := part.strip())]
 
@@ -340,11 +339,7 @@ def flags_of(desk: Desk, asked: Judging, sources: Sequence[str] | None) -> dict[
     if isinstance(asked, VerifyRequest):
         del values["passages"]  # in this request the passages themselves, not their number
     words = {name: ",".join(value) for name, value in values.items() if isinstance(value, list)}
-    found = fitting(desk.setup.flags, values | words)
-    judge = found.get("judge") or default_judge(found.get("base_url"))
-    named = sources or desk.setup.sources
-    others = unused(judge, named) if named else []
-    return {name: value for name, value in found.items() if name in values or name not in others}
+    return fitting(desk.setup.flags, values | words, sources or desk.setup.sources)
 
 
 def record_of(

@@ -170,7 +170,8 @@ class Uploads:
         folder.mkdir()
         words = [
             f"--{key}" if value is True else f"--{key}={value}"
-            for key, value in flags.items()
+            for key, given in flags.items()
+            for value in (given if isinstance(given, list) else [given])
             if value is not False
         ]
         upload = Upload(status, folder, [*words, f"--title={name}"])

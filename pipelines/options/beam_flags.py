@@ -8,7 +8,7 @@ from argparse import ArgumentParser
 from collections.abc import Sequence
 
 from ufo.pipelines.logs import quiet_beam
-from ufo.pipelines.options.option import Parser, one_of
+from ufo.pipelines.options.option import Option, Parser
 from ufo.schemas.errors import UsageError
 
 IN_PROCESS = ("", "DirectRunner", "direct")
@@ -102,6 +102,6 @@ def beam_parser(prog: str = "ufo evaluate") -> Parser:
     for name in _OF_FLINK:
         parser.add_argument(f"--{name}")
     names = sorted({*StandardOptions.KNOWN_RUNNER_NAMES, *filter(None, IN_PROCESS)})
-    known = one_of("--runner", names)
-    parser.add_argument("--runner", type=lambda name: name if "." in name else known(name))
+    known = Option("runner", str, "", choices=names)
+    parser.add_argument("--runner", type=lambda name: name if "." in name else known.value_of(name))
     return parser

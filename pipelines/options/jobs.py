@@ -10,6 +10,7 @@ from typing import Any
 
 from ufo.pipelines.options.command_line import settings_of
 from ufo.pipelines.options.groups import OF_TEXT, ModelOptions
+from ufo.pipelines.options.judge_flags import default_judge, not_taken
 from ufo.pipelines.options.option import names_of
 from ufo.pipelines.options.settings import OPENED_BY_WORKERS, RecallSettings, Settings
 from ufo.schemas.errors import SourceUnavailable, UsageError
@@ -135,10 +136,17 @@ def _check_used(settings: Settings, sources: Iterable[Spec]) -> None:
         raise UsageError(f"--{name} {value!r} would be passed over: {why}, or leave it out")
 
 
-def unused(judge: str, sources: Sequence[str | FactSource]) -> list[str]:
-    """Return the options of models, and of an index, that neither the judge nor sources of these
-    types use."""
-    return _unused(JUDGES.spec(judge, {}), [SOURCES.spec(source) for source in sources])
+def fitting(
+    usual: Mapping[str, Any], asked: Mapping[str, Any], sources: Sequence[str | FactSource] | None
+) -> dict[str, Any]:
+    """Return the given flags, and the default flags that the judge, its formulation or one of the
+    sources takes."""
+    found = {**usual, **asked}
+    judge = JUDGES.spec(found.get("judge") or default_judge(found.get("base_url")), {})
+    others = not_taken(judge, found)
+    if sources:
+        others.update(_unused(judge, [SOURCES.spec(source) for source in sources]))
+    return {name: value for name, value in found.items() if name in asked or name not in others}
 
 
 def _unused(judge: Spec, sources: Iterable[Spec]) -> list[str]:

@@ -69,7 +69,7 @@ def check_judge(values: dict[str, Any], definitions: Definitions, parser: Parser
     values |= parser.checked({name: spec.options[name] for name in taken & spec.options.keys()})
     for name in values:
         if name in _OF_SOME - taken:
-            raise UsageError(_not_taken(name, spec))
+            raise UsageError(_for_another(name, spec))
     own = {name: value for name, value in spec.options.items() if name not in taken}
     values["judge"] = replace(spec, options=own)
     if values.get("verifier") is not None:
@@ -89,7 +89,7 @@ def _formulation(values: Mapping[str, Any]) -> str:
     return str(values.get("formulation") or formulation_of(values.get("model") or ""))
 
 
-def _not_taken(name: str, spec: Spec) -> str:
+def _for_another(name: str, spec: Spec) -> str:
     takers = sorted(_takers(name), key=lambda one: (one[1].needs_endpoint, one[0]))
     judges = " or ".join(f"--judge {type_name}" for type_name, _ in takers) or "another judge"
     reached = all(kind.needs_endpoint for _, kind in takers)
@@ -110,11 +110,9 @@ def _takers(name: str) -> Iterator[tuple[str, Any]]:
             continue  # reported when this judge is used
 
 
-def fitting(usual: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the given flags, and the default flags that the judge and formulation take."""
-    found = {**usual, **asked}
-    judge = found.get("judge") or default_judge(found.get("base_url"))
-    others = _OF_SOME - flags_of(JUDGES.spec(judge, {}))
-    if _formulation(found) != FUNCTION:
+def not_taken(spec: Spec, values: Mapping[str, Any]) -> set[str]:
+    """Return the options that a judge does not take, in the formulation that these values say."""
+    others = _OF_SOME - flags_of(spec)
+    if _formulation(values) != FUNCTION:
         others |= {one.name for one in options_of(JudgeOptions) if Affects.FUNCTION in one.affects}
-    return {name: value for name, value in found.items() if name in asked or name not in others}
+    return others

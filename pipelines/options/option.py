@@ -62,6 +62,18 @@ class Option:
     expert: bool = False
     label: str = ""
 
+    def _number(self, text: str) -> int | float:
+        low, high = self.low or 0, self.high
+        try:
+            value = self.kind(text)
+        except ValueError:
+            value = low - 1
+        if not low <= value or (high is not None and value > high):
+            noun = "a whole number" if self.kind is int else "a number"
+            bounds = f"from {low:g}" + (f" to {high:g}" if high is not None else "")
+            raise UsageError(f"--{self.name} {text!r} is not {noun} {bounds}")
+        return value  # type: ignore[no-any-return]
+
     def _words(self, given: object) -> list[str]:
         """Return the words of a value from YAML or Python: of a list or mapping several."""
         if isinstance(given, Mapping):
@@ -145,11 +157,9 @@ class Option:
         if self.kind is tuple:
             return words
         text = ",".join(words)
-        if self.choices:
-            return one_of(flag, self.choices)(text)
-        if self.low is not None:
-            return number(flag, self.low, self.high, self.kind is int)(text)
-        return self.read(text)
+        if self.choices and text not in self.choices:
+            raise UsageError(unknown_value(flag, text, self.choices))
+        return self.read(text) if self.low is None else self._number(text)
 
 
 def option(
@@ -263,34 +273,3 @@ class Parser(argparse.ArgumentParser):
         of_python = "." in self.prog  # as in ufo.evaluate
         help_of = f"help({self.prog})" if of_python else f"{self.prog} --help"
         raise UsageError(f"{message}. See `{help_of}`.")
-
-
-def one_of(what: str, allowed: Collection[str]) -> Callable[[str], str]:
-    """Return an argparse type for one of a few words; its error names the nearest one."""
-
-    def checked(value: str) -> str:
-        if value not in allowed:
-            raise UsageError(unknown_value(what, value, allowed))
-        return value
-
-    return checked
-
-
-def number(
-    what: str, low: float, high: float | None = None, whole: bool = True
-) -> Callable[[str], Any]:
-    """Return an argparse type for a number within bounds."""
-
-    def checked(text: str) -> int | float:
-        kind = int if whole else float
-        bounds = f"from {low:g}" + (f" to {high:g}" if high is not None else "")
-        try:
-            value = kind(text)
-        except ValueError:
-            value = kind(low) - 1
-        if not low <= value or (high is not None and value > high):
-            noun = "a whole number" if whole else "a number"
-            raise UsageError(f"{what} {text!r} is not {noun} {bounds}")
-        return value
-
-    return checked

@@ -258,6 +258,12 @@ def test_a_report_may_not_have_the_name_of_ours(tmp_path: Path, name: str) -> No
         load_views(tmp_path)
 
 
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_a_report_may_begin_with_a_byte_order_mark(tmp_path: Path, encoding: str) -> None:
+    (tmp_path / "a.sql").write_text("-- Größe\nSELECT 1", encoding)
+    assert load_views(tmp_path)[-1].title == "Größe"
+
+
 def test_a_report_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     (tmp_path / "a.sql").mkdir()
     with pytest.raises(UsageError, match=f"cannot read the report {tmp_path}/a.sql: "):

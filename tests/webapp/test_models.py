@@ -374,6 +374,12 @@ def test_a_list_may_be_given_as_words_with_commas() -> None:
     assert several.include_domains == ["a.org", "b.org", "c.org"]
 
 
+def test_a_list_of_a_query_may_have_words_with_commas() -> None:
+    asked = UploadOptions.model_validate({"sources": ["wikipedia,reference"]})
+    assert asked.sources == ["wikipedia", "reference"]
+    assert UploadOptions.model_validate({"exclude_domains": [""]}).exclude_domains == []
+
+
 def test_numbers_and_switches_may_be_given_as_words() -> None:
     asked = CheckRequest.model_validate({"text": "t", "passages": "7", "citation": "true"})
     assert asked.passages == 7

@@ -306,11 +306,12 @@ def test_every_option_of_an_upload_is_a_flag_of_its_command(empty: Setup) -> Non
 def test_what_is_true_is_a_flag_and_what_is_false_is_none(tmp_path: Path) -> None:
     async def flags() -> list[str]:
         uploads = Uploads(tmp_path, ["true"], 1)
-        upload = await take(uploads, yes=True, no=False, none=0, word="a b")
+        upload = await take(uploads, yes=True, no=False, none=0, word="a b", each=["c", "d"])
         await uploads.close()
         return upload.flags
 
-    assert asyncio.run(flags()) == ["--yes", "--none=0", "--word=a b", "--title=mine"]
+    words = ["--yes", "--none=0", "--word=a b", "--each=c", "--each=d", "--title=mine"]
+    assert asyncio.run(flags()) == words
 
 
 async def _chunks(*parts: bytes) -> AsyncIterator[bytes]:

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.pipelines.conftest import settings_of
-from ufo.pipelines.options.jobs import choose, unused
+from ufo.pipelines.options.jobs import choose, fitting
 from ufo.pipelines.options.settings import Settings
 from ufo.schemas.errors import UsageError
 
@@ -75,4 +75,4 @@ def test_an_option_that_nothing_uses_may_have_its_default() -> None:
     ],
 )
 def test_what_a_judge_and_a_source_use(judge: str, source: str, name: str, used: bool) -> None:
-    assert (name not in unused(judge, [source])) == used
+    assert (name in fitting({name: "1"}, {"judge": judge}, [source])) == used
