@@ -59,7 +59,8 @@ def as_shown(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return a row as a table for people shows it: without a score instead of with 0 where no
     source knew anything."""
     shown = dict(row)
-    if "factuality_score" in row and "coverage" in row and not row["coverage"]:
+    scores = [row.get(name, 1) for name in ("factuality_score", "coverage")]
+    if not any(scores):
         nothing = {"factuality_score": "no score", "low": None, "high": None}
         shown |= {name: value for name, value in nothing.items() if name in row}
     return shown
