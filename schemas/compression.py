@@ -16,7 +16,13 @@ import pyarrow as pa
 GZIP: Final = "gzip"
 BZIP2: Final = "bzip2"
 ZSTD: Final = "zstd"
-_MAGIC: Final = {b"\x1f\x8b": GZIP, b"BZh": BZIP2, b"\x28\xb5\x2f\xfd": ZSTD}
+_MAGIC: Final = {
+    b"\x1f\x8b": GZIP,
+    b"BZh": BZIP2,
+    b"\x28\xb5\x2f\xfd": ZSTD,
+    # Frames to skip, with which pzstd begins.
+    **{bytes([low, 0x2A, 0x4D, 0x18]): ZSTD for low in range(0x50, 0x60)},
+}
 
 _GIVEN: Final = 1 << 10  # bytes that a decompressor is given at once
 _YIELDED: Final = 1 << 18  # bytes of which pieces are at least, to be handled quickly

@@ -55,10 +55,12 @@ _BOM: Final = codecs.BOM_UTF8
 _BEGINS_ARRAY: Final = re.compile(rb"\[\s*($|[{\]])")
 
 Used = Callable[[str], bool]
+"""Says whether to read a column of Parquet that has bytes (images, for example) or nested values;
+None reads all."""
 
 
 def json_rows(form: str, stream: BinaryIO, used: Used | None = None) -> Iterator[str]:
-    """Yield the JSON of each record or row; `used` as in `left_out_columns`.
+    """Yield the JSON of each record or row.
 
     Bytes that are not UTF-8 are kept as lone surrogates, so that only their record fails.
     """
@@ -163,13 +165,6 @@ def _following(before: str) -> re.Pattern[str]:
     return re.compile(rf"\n{indent}(?=\{{)" if newline else r",\s*(?=\{)")
 
 
-def left_out_columns(stream: BinaryIO, used: Used) -> list[str]:
-    """Return the columns of a Parquet file that are not read: columns of bytes (images, for
-    example) and of nested values, unless they are `used`."""
-    schema = pq.ParquetFile(stream).schema_arrow
-    return [field.name for field in schema if not used(field.name) and not _is_plain(field.type)]
-
-
 def _is_plain(kind: pa.DataType) -> bool:
     kind = getattr(kind, "storage_type", kind)  # of an extension
     kind = getattr(kind, "value_type", kind) if pa.types.is_dictionary(kind) else kind
@@ -182,8 +177,11 @@ def _is_plain(kind: pa.DataType) -> bool:
 
 def _parquet_rows(stream: BinaryIO, used: Used | None) -> Iterator[str]:
     file = pq.ParquetFile(stream)
-    left_out = left_out_columns(stream, used) if used else ()
-    names = [name for name in file.schema_arrow.names if name not in left_out]
+    names = [
+        field.name
+        for field in file.schema_arrow
+        if used is None or _is_plain(field.type) or used(field.name)
+    ]
     write = json.JSONEncoder(ensure_ascii=False, default=_as_text).encode
     for batch in file.iter_batches(_PARQUET_ROWS, columns=names):
         for row in batch.to_pylist(maps_as_pydicts="lossy"):
@@ -312,8 +310,7 @@ def _as_utf8(blocks: Iterator[bytes]) -> Iterator[bytes]:
 def as_json_lines(
     form: str, stream: BinaryIO, used: Used | None = None, names: Container[str] = ()
 ) -> Generator[bytes]:
-    """Yield the bytes of a file of any format as JSON Lines; `used` as in `left_out_columns`, and
-    `names` as in `format_of`.
+    """Yield the bytes of a file of any format as JSON Lines; `names` as in `format_of`.
 
     Raises:
         ValueError: the file is damaged, compressed twice, or of a format that is not read.

@@ -194,7 +194,7 @@ WRONG = {
         "responses is empty; there is nothing to evaluate",
     ),
     "a number as a response": (([5],), r"responses\[0\] is neither a text nor a record"),
-    "no sources": (([ETNA], []), "sources is an empty list"),
+    "no sources": (([ETNA], []), "`sources` is a list of names"),
     "a source as a record": (([ETNA], [{"name": "x"}]), "a source is a name or"),
     "two of one name": (([ETNA], [Knows("a"), Knows("b")]), "two sources are named 'Knows'"),
     "a misspelt source": (([ETNA], "referense"), "Did you mean 'reference'"),

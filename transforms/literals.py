@@ -1,7 +1,8 @@
 """Read lists that stand in a text, as spreadsheets and data frames write them: JSON, Python, NumPy.
 
-`["a", "b"]`, `['a', "b's"]`, `('a', 'b')`, `{'a', 'b'}`, `['a' 'b']` over one line or several, and
-`array(['a'], dtype=object)` are lists of two texts, or of one. Nothing is evaluated.
+`["a", "b"]`, `['a', "b's"]`, `('a', 'b')`, `{'a', 'b'}`, `['a' 'b']` over one line or several,
+`[np.str_('a')]`, `array(['a'], dtype=object)` and `frozenset({'a'})` are lists of two texts, or of
+one. Nothing is evaluated.
 """
 
 import ast
@@ -12,13 +13,16 @@ from typing import Final
 
 from ufo.schemas.row import UnusableValue, json_of
 
+_CALL: Final = r"(?:(?:np\.|numpy\.)?(?:array|list|tuple|set|frozenset|deque)\s*\(\s*)?"
 _BEGINS: Final = re.compile(
-    r"""(?:array\s*\(\s*)?[\[({]\s*(?:[bBrRuU]?["']|[\[({]|[A-Za-z_]\w*\()"""
+    _CALL + r"""[\[({]\s*(?:[bBrRuU]?["']|[\[({]|[A-Za-z_][\w.]*\(|(?:None|nan|null)\s*[\]),])"""
 )
-_OPENING: Final = re.compile(r"(?:array\s*\(\s*)?([\[({])")
+_OPENING: Final = re.compile(_CALL + r"([\[({])")
 _CLOSING: Final = {"[": "]", "(": ")", "{": "}"}
 _ITEM: Final = re.compile(
-    r"""\s*(?P<item>[uU]?(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")|None|nan|null)\s*(?P<comma>,?)""",
+    r"""\s*(?P<call>(?:np\.|numpy\.)?str_\()?"""
+    r"""(?P<item>[uU]?(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")|None|nan|null)"""
+    r"""(?(call)\))\s*(?P<comma>,?)""",
     re.DOTALL,
 )
 _AFTER: Final = re.compile(r"\s*(?:,\s*dtype\s*=\s*[^()]{1,40})?\s*\)")
@@ -77,8 +81,8 @@ def _items(text: str) -> list[str | None] | None:
     if opening[1] == "(" and not commas:  # ("a") is a text in brackets
         return None
     rest = rest[1:]
-    is_array = opening.end() > 1
-    return items if (_AFTER.fullmatch(rest) if is_array else not rest) else None
+    is_called = opening.end() > 1
+    return items if (_AFTER.fullmatch(rest) if is_called else not rest) else None
 
 
 def _text_of(item: str) -> str | None:

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from fastapi import Depends, Request
 
 from ufo.pipelines.options.command_line import settings_of
+from ufo.pipelines.options.groups import OF_TEXT
 from ufo.schemas.results import Results
 from ufo.schemas.tables import RUN_PREFIX, Run, finished_runs, label_files
 from ufo.transforms.sources.fact_source import FactSource
@@ -105,8 +106,8 @@ class Desk:
 
     def __init__(self, setup: Setup) -> None:
         self.setup = setup
-        given = {"input": "-", "output": "-", **setup.flags, "index": setup.index}
-        self.settings = settings_of(given, setup.sources)
+        flags = {**setup.flags, "index": setup.index}
+        self.settings = settings_of(flags, setup.sources, OF_TEXT)
         self.runs = OpenRuns(setup.results)
         self.checks = Slots(setup.limits.checks, "checks")
         self.uploads = Uploads(setup.results, setup.evaluate, setup.limits.uploads)

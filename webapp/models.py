@@ -6,6 +6,7 @@ size; a larger one is refused with the limit, not cut.
 
 import json
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import (
@@ -20,6 +21,7 @@ from pydantic import (
 from ufo.pipelines.options.groups import NOT_FACTUAL, OF_REQUESTS
 from ufo.pipelines.options.jobs import job_of_text, unused
 from ufo.pipelines.options.judge_flags import default_judge, fitting
+from ufo.pipelines.options.option import Option
 from ufo.schemas.errors import UsageError, unknown_value
 from ufo.schemas.records import Failure, InputRecord, Passage
 from ufo.schemas.text import without_nul
@@ -62,9 +64,19 @@ _MOST_NAMES = 200
 
 
 def _as_list(value: object) -> object:
-    if not isinstance(value, str):
+    """Return the names in a list, or in words with commas, of which a query may have several."""
+    items = [value] if isinstance(value, str) else value
+    if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
         return value
-    return [name for name in (part.strip() for part in value.split(",")) if name]
+    return [name for item in items for part in item.split(",") if (name := part.strip())]
+
+
+def _checked(option: Option, value: object) -> object:
+    """Return the value of an option; a ValueError has the words of `ufo evaluate`."""
+    try:
+        return None if value is None else option.value_of(value)
+    except UsageError as error:
+        raise ValueError(error.message) from None
 
 
 def of(name: str) -> GetPydanticSchema:
@@ -72,8 +84,11 @@ def of(name: str) -> GetPydanticSchema:
     declared for `ufo evaluate`. A list may also be given as words with commas between them."""
     option = _OPTIONS[name]
     kind: Any = option.kind
+    checked = BeforeValidator(partial(_checked, option))
     if option.choices:
-        kind = Literal[tuple(option.choices)]
+        kind = Annotated[Literal[tuple(option.choices)], checked]
+    elif option.low is not None:
+        kind = Annotated[kind, checked]
     elif option.is_list:
         least = 1 if name == "sources" else 0
         names = Annotated[list[Name], Field(min_length=least, max_length=_MOST_NAMES)]

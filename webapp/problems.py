@@ -132,6 +132,9 @@ def install(app: FastAPI) -> None:
 
 def _fields(error: RequestValidationError) -> list[FieldError]:
     return [
-        FieldError(where=".".join(map(str, one["loc"]))[:200], message=str(one["msg"])[:500])
+        FieldError(
+            where=".".join(map(str, one["loc"]))[:200],
+            message=str(one["msg"]).removeprefix("Value error, ")[:500],
+        )
         for one in error.errors()[:_SHOWN]
     ]

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from ufo.pipelines.commands.output import declare, print_json
 from ufo.pipelines.options.command_line import settings_of
-from ufo.pipelines.options.groups import JudgeOptions, ModelOptions
+from ufo.pipelines.options.groups import OF_TEXT, JudgeOptions, ModelOptions
 from ufo.pipelines.options.option import Option, options_of
 from ufo.schemas.errors import EXIT_DONE, EXIT_FAILED, UsageError
 from ufo.schemas.records import ERROR, NOANS, REFUTED, SUPPORTED, FactUnit, OpenUnits, Passage
@@ -77,7 +77,7 @@ def handle(arguments: argparse.Namespace) -> int:
         UsageError: nothing is configured.
     """
     given = {name: getattr(arguments, name) for name in (*_NAMES, "timeout")}
-    chosen = settings_of({"input": "-", "output": "-", "judge": "llm", **given})
+    chosen = settings_of({"judge": "llm", **given}, groups=OF_TEXT)
     settings = replace(chosen.client, concurrency=2, retry=Retry(attempts=2, seconds=5.0))
     # A role without an endpoint is skipped: there may be only a knowledge model.
     roles: dict[Endpoint, list[str]] = {}

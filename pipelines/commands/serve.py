@@ -14,7 +14,7 @@ from ufo.indexes.manifest import local_index
 from ufo.pipelines.build_index import build
 from ufo.pipelines.commands.output import declare
 from ufo.pipelines.options.command_line import settings_of
-from ufo.pipelines.options.groups import OF_SERVICE
+from ufo.pipelines.options.groups import OF_SERVICE, OF_TEXT
 from ufo.pipelines.options.jobs import choose
 from ufo.pipelines.options.option import Option
 from ufo.pipelines.version import VERSION
@@ -104,8 +104,7 @@ def setup(
             raise UsageError(unknown_value("fact source of a service", name, SOURCES.types()))
     usual = dict(flags or {})
     # Wrong flags are reported at the start; `usable` has made a path absolute.
-    given = {"input": "-", "output": "-", **usual, "index": folder}
-    chosen = settings_of(given, sources)
+    chosen = settings_of({**usual, "index": folder}, sources, OF_TEXT)
     choose(chosen)
     if chosen.verifier:
         usual["verifier"] = chosen.verifier

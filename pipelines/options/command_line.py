@@ -17,7 +17,7 @@ flags. A flag overrides the file.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import yaml
@@ -28,14 +28,14 @@ from ufo.pipelines.options.beam_flags import (
     on_dataflow,
 )
 from ufo.pipelines.options.dataflow import with_defaults
-from ufo.pipelines.options.groups import GROUPS, source_names
+from ufo.pipelines.options.groups import GROUPS, OF_TEXT, source_names
 from ufo.pipelines.options.judge_flags import Definitions, check_judge
 from ufo.pipelines.options.option import Option, Parser
 from ufo.pipelines.options.settings import RECALL_GROUPS, RecallSettings, S, Settings
 from ufo.schemas import storage
 from ufo.schemas.errors import UsageError, unknown_value
 from ufo.schemas.text import decoded
-from ufo.transforms.job import into_environment
+from ufo.transforms.secrets import into_environment
 from ufo.transforms.sources.fact_source import FactSource
 
 
@@ -62,43 +62,19 @@ def settings(kind: type[S], parser: Parser, argv: Sequence[str]) -> S:
     return _settings(kind, parser, given)
 
 
-def keyword_settings(
-    kind: type[S], groups: Mapping[str, Iterable[Option]], values: Mapping[str, Any]
-) -> S:
-    """Return the settings of Python keywords: the options in `groups` by their names.
-
-    Raises:
-        UsageError: an option is wrong.
-    """
-    parser = Parser(prog="ufo.evaluate" if kind is Settings else "ufo.recall")
-    parser.add_options(groups)
-    return _settings(kind, parser, _given(dict(values), parser, GivenOptions()))
-
-
 def settings_of(
     values: Mapping[str, Any],
-    sources: Sequence[str | Mapping[str, Any] | FactSource] | None = None,
+    sources: Sequence[str | Mapping[str, Any] | FactSource] | str | None = None,
+    groups: Mapping[str, Iterable[Option]] = GROUPS,
 ) -> Settings:
-    """Return the settings from Python keywords (options of `ufo evaluate`) and sources (a list, or
+    """Return the settings from Python keywords (the options in `groups`) and sources (a list, or
     names).
 
     Raises:
         UsageError: an option or a source is wrong.
     """
-    chosen = keyword_settings(Settings, GROUPS, values)
-    if sources is None:
-        return chosen
-    if isinstance(sources, str):
-        sources = source_names(sources)
-    described = [item if not isinstance(item, FactSource) else "" for item in sources]
-    if not described:
-        raise UsageError("sources is an empty list; leave it out to use those that can serve")
-    order, definitions = named(described, "source")
-    items = [
-        source if isinstance(source, FactSource) else name
-        for source, name in zip(sources, order, strict=True)
-    ]
-    return replace(chosen, sources=tuple(items), source_definitions=definitions)
+    given = {**values, "sources": sources} if sources is not None else values
+    return _of_keywords(Settings, groups, given)
 
 
 def recall_settings_of(values: Mapping[str, Any]) -> RecallSettings:
@@ -107,19 +83,31 @@ def recall_settings_of(values: Mapping[str, Any]) -> RecallSettings:
     Raises:
         UsageError: an option is wrong.
     """
-    return keyword_settings(RecallSettings, RECALL_GROUPS, values)
+    return _of_keywords(RecallSettings, RECALL_GROUPS, values)
+
+
+def _of_keywords(
+    kind: type[S], groups: Mapping[str, Iterable[Option]], values: Mapping[str, Any]
+) -> S:
+    of_run = "ufo.evaluate" if kind is Settings else "ufo.recall"
+    of_text = groups is OF_TEXT
+    parser = Parser(prog="ufo.check" if of_text else of_run)
+    parser.add_options(groups)
+    if of_text:  # nothing runs on Beam, whose flags the others could be
+        parser.refuse([f"--{name}" for name in values if name not in parser.options])
+    return _settings(kind, parser, _given(values, parser))
 
 
 def _settings(kind: type[S], parser: Parser, given: GivenOptions) -> S:
     path = given.values.get("config")
-    filed = load(path, parser) if path else GivenOptions()
+    filed = _filed(path, parser) if path else GivenOptions()
     values = {**filed.values, **given.values}
     beam = [*filed.beam, *given.beam]
     if values.get("dry_run"):
         values.setdefault("output", ".")  # where nothing is written
     for name in ("input", "output"):
-        if not values.get(name):
-            raise UsageError(f"--{name} is missing. See `{parser.prog} --help`.")
+        if name in parser.options and not values.get(name):
+            parser.error(f"--{name} is missing")
     if values.get("secrets"):
         into_environment(values["secrets"])
     check_judge(values, {**filed.judges, **given.judges}, parser)
@@ -127,13 +115,14 @@ def _settings(kind: type[S], parser: Parser, given: GivenOptions) -> S:
     for name in ("input", "sources"):
         if values.get(name):
             values[name] = tuple(values[name])
-    found = kind(**values, source_definitions=filed.sources, beam=tuple(beam))
+    definitions = {**filed.sources, **given.sources}
+    found = kind(**values, source_definitions=definitions, beam=tuple(beam))
     if on_dataflow(beam) and not found.dry_run:
         found = with_defaults(found)
     return found.checked()
 
 
-def load(path: str, parser: Parser) -> GivenOptions:
+def _filed(path: str, parser: Parser) -> GivenOptions:
     """Return what a configuration file holds.
 
     Raises:
@@ -149,62 +138,70 @@ def load(path: str, parser: Parser) -> GivenOptions:
         return GivenOptions()
     if not isinstance(content, dict) or not all(isinstance(key, str) for key in content):
         raise UsageError(f"--config {path!r} is a mapping from flags to values, as in `mode: seq`")
-    found: dict[str, Any] = {key.removeprefix("--"): value for key, value in content.items()}
+    values = {key.removeprefix("--"): value for key, value in content.items()}
     try:
         known = sorted(parser.options.keys() - {"config"})
-        others = [name for name in found if name not in (*known, "sources", "judges")]
+        others = [name for name in values if name not in (*known, "sources", "judges")]
         of_beam = vars(beam_parser().parse_args([])) if others else {}
         for name in others:
             if name not in of_beam:
                 raise UsageError(unknown_value("key", name, known))
-        values: dict[str, Any] = {}
-        sources: Definitions = {}
-        if "sources" in found and not isinstance(found["sources"], str):
-            values["sources"], sources = named(found.pop("sources"), "source")
-        judges: dict[str, Any] = {}
-        if "judges" in found:
-            order, judges = named(found.pop("judges"), "judge")
-            found.setdefault("judge", order[0])
-        return _given(found, parser, GivenOptions(values, sources, judges))
+        return _given(values, parser)
     except UsageError as error:
         raise UsageError(f"--config {path!r}: {error.message}") from None
 
 
-def _given(values: dict[str, Any], parser: Parser, known: GivenOptions) -> GivenOptions:
-    """Return `known` with checked values added, by the names of options or Beam's flags. A judge
-    may also be a mapping or an object."""
-    judges = dict(known.judges)
-    judge = values.pop("judge", None)
+def _given(values: Mapping[str, Any], parser: Parser) -> GivenOptions:
+    """Return the checked values of options, the sources and judges that they define, and Beam's
+    flags among them."""
+    rest = {name: value for name, value in values.items() if value is not None}
+    sources: Definitions = {}
+    judges: Definitions = {}
+    chosen: dict[str, Any] = {}
+    listed = rest.pop("sources", None)
+    if isinstance(listed, str):
+        chosen["sources"] = source_names(listed)
+    elif listed is not None:
+        chosen["sources"], sources = _named(listed, "source")
+    defined = rest.pop("judges", None)
+    if defined is not None:
+        names, judges = _named(defined, "judge")
+        chosen["judge"] = names[0]
+    judge = rest.pop("judge", None)
     if isinstance(judge, Mapping):
-        (judge,), defined = named([judge], "judge")
-        judges |= defined
-    checked = parser.checked({name: values[name] for name in values if name in parser.options})
+        (judge,), own = _named([judge], "judge")
+        judges = {**judges, **own}
     if judge is not None:
-        checked["judge"] = judge
-    flags: list[str] = []
-    for name, value in values.items():
-        if name not in parser.options and value is not None and value is not False:
-            flags.append(f"--{name}" if value is True else f"--{name}={value}")
+        chosen["judge"] = judge
+    of_run = {name: rest.pop(name) for name in parser.options if name in rest}
+    flags = [
+        f"--{name}" if value is True else f"--{name}={value}"
+        for name, value in rest.items()
+        if value is not False
+    ]
     return GivenOptions(
-        {**known.values, **checked}, known.sources, judges, beam_flags(flags, parser)
+        {**parser.checked(of_run), **chosen}, sources, judges, beam_flags(flags, parser)
     )
 
 
-def named(items: object, noun: str) -> tuple[list[str], dict[str, Mapping[str, Any]]]:
-    """Return the order of names and the definitions in a list of names and mappings.
+def _named(items: Any, noun: str) -> tuple[list[Any], Definitions]:
+    """Return the order of names and objects, and the definitions, in a list of names, mappings and
+    fact sources.
 
     Raises:
-        UsageError: an item is neither, lacks `name` or `type`, or repeats a name.
+        UsageError: an item is none of these, lacks `name` or `type`, or repeats a name.
     """
-    if not isinstance(items, list | tuple) or not items:
-        raise UsageError(f"`{noun}s` is a list of names and of {{name, type, …}}")
-    order: list[str] = []
+    is_list = isinstance(items, Iterable) and not isinstance(items, Mapping | str)
+    listed = list(items) if is_list else []
+    if not listed:
+        raise UsageError(f"`{noun}s` is a list of names and of {{name, type, …}}, not {items!r}")
+    order: list[Any] = []
     definitions: dict[str, Mapping[str, Any]] = {}
-    for item in items:
-        if isinstance(item, str):
+    for item in listed:
+        if isinstance(item, str | FactSource):
             order.append(item)
             continue
-        if not isinstance(item, dict) or not isinstance(item.get("type"), str):
+        if not isinstance(item, Mapping) or not isinstance(item.get("type"), str):
             raise UsageError(f"a {noun} is a name or {{name, type, …options}}, not {item!r}")
         name = item.get("name", item["type"])
         if not isinstance(name, str) or not name:

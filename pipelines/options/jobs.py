@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ufo.pipelines.options.command_line import settings_of
-from ufo.pipelines.options.groups import ModelOptions
+from ufo.pipelines.options.groups import OF_TEXT, ModelOptions
 from ufo.pipelines.options.option import names_of
 from ufo.pipelines.options.settings import OPENED_BY_WORKERS, RecallSettings, Settings
 from ufo.schemas.errors import SourceUnavailable, UsageError
@@ -57,7 +57,7 @@ def choose(settings: Settings) -> Chosen:
     for item in wanted:
         spec = SOURCES.spec(item, settings.source_definitions)
         source = settings.source(spec)
-        reason = source.unavailable()
+        reason = SOURCES.unavailable(source, spec.name)
         if reason and explicit:
             raise SourceUnavailable(f"the fact source {spec.name!r} cannot serve: {reason}")
         if spec.name in [other.name for other in specs]:
@@ -100,7 +100,7 @@ def _defaults() -> list[str]:
 
 
 def _status(position: int, spec: Spec, source: FactSource) -> SourceStatus:
-    reason = source.unavailable()
+    reason = SOURCES.unavailable(source, spec.name)
     options = json.dumps(SOURCES.options(spec, source), sort_keys=True, default=str)
     status = UNAVAILABLE if reason else USED
     return SourceStatus(position, spec.name, spec.type, status, reason, options)
@@ -208,5 +208,5 @@ def job_of_text(
     Raises:
         UsageError: an option or a source is wrong, or a source named is not configured.
     """
-    settings = settings_of({"input": "-", "output": "-", **values}, sources)
+    settings = settings_of(values, sources, OF_TEXT)
     return job_of(settings, choose(settings).specs)

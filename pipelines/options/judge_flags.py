@@ -74,7 +74,7 @@ def check_judge(values: dict[str, Any], definitions: Definitions, parser: Parser
     values["judge"] = replace(spec, options=own)
     if values.get("verifier") is not None:
         values["verifier"] = usable(values["verifier"])
-    formulation = values.get("formulation") or formulation_of(values.get("model") or "")
+    formulation = _formulation(values)
     if formulation != FUNCTION and JUDGES.kind(spec).asks_llm_judge:
         for one in parser.options.values():
             if Affects.FUNCTION in one.affects and values.get(one.name) is not None:
@@ -82,6 +82,11 @@ def check_judge(values: dict[str, Any], definitions: Definitions, parser: Parser
                     f"--{one.name} is for --formulation function, and this run's is "
                     f"{formulation}; leave one of them out"
                 )
+
+
+def _formulation(values: Mapping[str, Any]) -> str:
+    """Return how the model is asked: as stated, else as the model's name says."""
+    return str(values.get("formulation") or formulation_of(values.get("model") or ""))
 
 
 def _not_taken(name: str, spec: Spec) -> str:
@@ -110,6 +115,6 @@ def fitting(usual: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, Any
     found = {**usual, **asked}
     judge = found.get("judge") or default_judge(found.get("base_url"))
     others = _OF_SOME - flags_of(JUDGES.spec(judge, {}))
-    if found.get("formulation", "function") != "function":
+    if _formulation(found) != FUNCTION:
         others |= {one.name for one in options_of(JudgeOptions) if Affects.FUNCTION in one.affects}
     return {name: value for name, value in found.items() if name in asked or name not in others}

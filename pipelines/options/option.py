@@ -6,6 +6,7 @@ fingerprint of a run and docs/flags.md. `Option.value_of` checks the values.
 
 import argparse
 import difflib
+import json
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -60,6 +61,20 @@ class Option:
     affects: Affects = NOTHING
     expert: bool = False
     label: str = ""
+
+    def _words(self, given: object) -> list[str]:
+        """Return the words of a value from YAML or Python: of a list or mapping several."""
+        if isinstance(given, Mapping):
+            if self.metavar == "JSON":
+                return [json.dumps(given)]
+            if "=" in (self.metavar or ""):
+                return [f"{key}={item}" for key, item in given.items()]
+            raise UsageError(f"--{self.name} is not a mapping: {given!r}")
+        if isinstance(given, str) or not isinstance(given, Iterable):
+            return [str(given)]
+        if self.is_list or self.kind is tuple or "," in (self.metavar or ""):
+            return [str(item) for item in given]
+        raise UsageError(f"--{self.name} is one value, not several: {given!r}")
 
     def add(self, group: "argparse._ActionsContainer") -> None:
         """Declare its flag. Without the flag the value stays None, until the configuration file or
@@ -124,14 +139,12 @@ class Option:
         flag = f"--{self.name}"
         if self.kind is bool:
             if not isinstance(given, bool):
-                raise UsageError(f"{self.name} is true or false, not {given!r}")
+                raise UsageError(f"{flag} is true or false, not {given!r}")
             return given or None
+        words = self._words(given)
         if self.kind is tuple:
-            items = given if isinstance(given, list | tuple) else [given]
-            return [str(item) for item in items]
-        if isinstance(given, Mapping):
-            given = [f"{key}={item}" for key, item in given.items()]
-        text = ",".join(map(str, given)) if isinstance(given, list | tuple) else str(given)
+            return words
+        text = ",".join(words)
         if self.choices:
             return one_of(flag, self.choices)(text)
         if self.low is not None:
@@ -247,7 +260,9 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise a UsageError with the message."""
-        raise UsageError(f"{message}. See `{self.prog} --help`.")
+        of_python = "." in self.prog  # as in ufo.evaluate
+        help_of = f"help({self.prog})" if of_python else f"{self.prog} --help"
+        raise UsageError(f"{message}. See `{help_of}`.")
 
 
 def one_of(what: str, allowed: Collection[str]) -> Callable[[str], str]:

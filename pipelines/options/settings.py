@@ -157,7 +157,7 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
         if self.judge_class.needs_endpoint:
             need("llm", f"the judge {self.judge.name!r}")
         judge = make_judge(self.judge_spec())
-        reason = judge.unavailable()
+        reason = JUDGES.unavailable(judge, self.judge.name)
         if reason:
             raise UsageError(f"the judge {self.judge.name!r} cannot judge: {reason}")
         return judge

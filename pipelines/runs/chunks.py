@@ -238,22 +238,27 @@ class InputReport:
         if self._usable or self._first is None:
             return
         first = self._first
-        raise NothingUsable(
-            f"--input {', '.join(files)}: no record of the input can be used, of {self._lines:,}. "
-            f"{first.key}: {first.message}. It begins: {(first.input or '')[:_EXAMPLE]}"
+        said = (
+            f"--input {', '.join(files)}: no record of the input can be used, of {self._lines:,}.",
+            f"{first.key}: {first.message}. It begins: {(first.input or '')[:_EXAMPLE]}",
+            *self._columns_left_out(),
         )
+        raise NothingUsable(" ".join(said))
 
     def warning(self) -> str | None:
         """Return one warning about all columns that are left out and unknown keys, or None."""
-        found = []
-        if self._left_out:
-            found.append(
-                "Columns of bytes or of nested values are left out, unless --map names them: "
-                f"{', '.join(self._left_out)}."
-            )
+        found = self._columns_left_out()
         if self._unknown:
             found.append(self._unknown_keys())
         return " ".join(found) or None
+
+    def _columns_left_out(self) -> list[str]:
+        if not self._left_out:
+            return []
+        return [
+            "Columns of bytes or of nested values are left out, unless --map names them: "
+            f"{', '.join(self._left_out)}."
+        ]
 
     def _unknown_keys(self) -> str:
         shown = []

@@ -151,8 +151,9 @@ def references_of(given: object) -> str | list[Any]:
     Raises:
         UsageError: they are a mapping, whose keys would be taken for texts, or no texts.
     """
-    if given is None or isinstance(given, str):
-        return given or []
-    if isinstance(given, (Mapping, bytes)) or not isinstance(given, Iterable) or _is_table(given):
+    texts = given.tolist() if hasattr(given, "tolist") else given  # of NumPy, pandas and Arrow
+    if texts is None or isinstance(texts, str):
+        return texts or []
+    if isinstance(texts, (Mapping, bytes)) or not isinstance(texts, Iterable) or _is_table(texts):
         raise UsageError(f"references is a text or a list of texts, not {type(given).__name__}")
-    return list(given)
+    return list(texts)

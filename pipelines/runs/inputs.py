@@ -18,11 +18,9 @@ from ufo.schemas.errors import NothingToEvaluate, UsageError
 from ufo.schemas.rows import (
     HEAD_BYTES,
     LINES,
-    PARQUET,
     Used,
     as_json_lines,
     format_of,
-    left_out_columns,
 )
 from ufo.transforms.read import NAMES
 
@@ -71,8 +69,9 @@ def find_inputs(patterns: Sequence[str]) -> list[str]:
     """
     found: dict[str, None] = {}
     for pattern in patterns:
-        if pattern == STDIN:
-            found[pattern] = None
+        if pattern in _STDIN_PATHS:
+            if found.keys().isdisjoint(_STDIN_PATHS):  # it is one, whatever its names
+                found[pattern] = None
             continue
         try:
             paths = storage.matches(pattern)
@@ -104,7 +103,7 @@ def read_inputs(
     """Read the input files; copies go into `folder`.
 
     Args:
-        used: as in `left_out_columns`.
+        used: whether to read a column of Parquet that is not plain.
         action: the verb for the error message if all are empty.
         local: whether workers of this machine read them: they would download a remote file once for
             each range.
@@ -184,11 +183,15 @@ def _convert(form: str, path: str, target: PlainFile, used: Used) -> tuple[Plain
     """Write a file as JSON Lines; return the file written and the number of its lines."""
     lines, last = 0, b"\n"
     left_out: list[str] = []
+
+    def is_read(column: str) -> bool:
+        read = used(column)
+        if not read:
+            left_out.append(column)
+        return read
+
     with open(path, "rb") as stream, open(target.path, "wb") as sink:
-        if form == PARQUET:
-            left_out = left_out_columns(stream, used)
-            stream.seek(0)
-        for block in as_json_lines(form, stream, used, NAMES):
+        for block in as_json_lines(form, stream, is_read, NAMES):
             lines += block.count(b"\n")
             last = block[-1:]
             sink.write(block)

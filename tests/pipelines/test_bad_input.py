@@ -105,9 +105,9 @@ def test_a_claim_that_cannot_be_used_is_a_failure_beside_its_response(tmp_path: 
             assert why in messages
 
 
-def no_rows() -> bytes:
+def parquet(table: pa.Table) -> bytes:
     sink = io.BytesIO()
-    pq.write_table(pa.table({"response": pa.array([], pa.string())}), sink)
+    pq.write_table(table, sink)
     return sink.getvalue()
 
 
@@ -120,15 +120,17 @@ EMPTY = "in: empty; there is nothing to evaluate"
     [
         (b"", EMPTY),
         (gzip.compress(b"", mtime=0), EMPTY),
-        (no_rows(), EMPTY),
+        (parquet(pa.table({"response": pa.array([], pa.string())})), EMPTY),
         (b"question,response\n", EMPTY),
         (b"{", "in: no record of the input can be used, of 1. in:1: not JSON"),
         (b"{\n}", "in: no record of the input can be used, of 1. in:1: `response` is missing"),
         (b'{"output": "Oslo."}\nno',
          "`response` is missing; there are: output (--map response=output reads"),
+        (parquet(pa.table({"id": ["a"], "output": [{"text": "Oslo."}]})),
+         "are left out, unless --map names them: output."),
     ],
     ids=["nothing", "nothing compressed", "a table without rows", "a header alone", "no JSON",
-         "an object without a response", "a response under another name"],
+         "an object without a response", "a response under another name", "a nested response"],
 )  # fmt: skip
 def test_an_input_without_a_usable_record_is_exit_1(
     tmp_path: Path, content: bytes, message: str, flags: tuple[str, ...]

@@ -30,7 +30,7 @@ from ufo.pipelines.runs.inputs import (
 )
 from ufo.schemas.errors import UsageError
 from ufo.schemas.records import Failure, InputRecord
-from ufo.schemas.rows import format_of, left_out_columns
+from ufo.schemas.rows import format_of
 from ufo.transforms.job import lines
 from ufo.transforms.read import NAMES, parse
 
@@ -242,13 +242,15 @@ KINDS: dict[str, tuple[pa.DataType, bool]] = {
 }
 
 
-@pytest.fixture(scope="module")
-def left_out(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+@pytest.fixture(scope="module", params=[bytes, gzip.compress], ids=["plain", "compressed"])
+def left_out(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     path = tmp_path_factory.mktemp("kinds") / "in.parquet"
     columns = {name: pa.array([], kind) for name, (kind, _) in KINDS.items()}
-    pq.write_table(pa.table({**columns, "used": pa.array([], pa.binary())}), path)
-    with path.open("rb") as stream:
-        return left_out_columns(stream, lambda name: name == "used")
+    content = io.BytesIO()
+    pq.write_table(pa.table({**columns, "used": pa.array([], pa.binary())}), content)
+    path.write_bytes(request.param(content.getvalue()))
+    (file,) = read_inputs([str(path)], str(path.parent), "used".__eq__, "evaluate")
+    return list(file.plain.left_out)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -280,6 +282,10 @@ def test_a_file_that_two_patterns_match_is_read_once(tmp_path: Path) -> None:
         (tmp_path / f"{name}.jsonl").touch()
     found = find_inputs([f"{tmp_path}/b.jsonl", f"{tmp_path}/*.jsonl"])
     assert [Path(path).name for path in found] == ["b.jsonl", "a.jsonl"]
+
+
+def test_standard_input_is_one_file_whatever_its_names() -> None:
+    assert find_inputs(["-", "/dev/stdin", "/dev/fd/0"]) == ["-"]
 
 
 @pytest.mark.parametrize(

@@ -115,6 +115,12 @@ def test_garbage_after_the_end_is_damage(kind: str) -> None:
     assert damage
 
 
+def test_a_file_of_zstd_may_begin_with_a_frame_to_skip() -> None:
+    data = b"\x50\x2a\x4d\x18" + b"\4\0\0\0size" + zstd(b"text")
+    assert compression_of(data) == ZSTD
+    assert b"".join(decompressed(ZSTD, [data])) == b"text"
+
+
 @pytest.mark.parametrize("head", [b"", b"{", b"PAR1", b"BZ", b"\x1f"])
 def test_other_files_are_not_compressed(head: bytes) -> None:
     assert compression_of(head) is None

@@ -8,6 +8,7 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 from ufo.pipelines.options.groups import OF_REQUESTS
+from ufo.schemas.errors import UsageError
 from ufo.webapp.answers import SourceAnswer
 from ufo.webapp.browsing import Filters
 from ufo.webapp.desk import Desk, Setup
@@ -368,9 +369,34 @@ def test_a_list_may_be_given_as_words_with_commas() -> None:
     asked = CheckRequest.model_validate({"text": "t", "include_domains": "a.org, *.gov"})
     assert asked.include_domains == ["a.org", "*.gov"]
     assert CheckRequest.model_validate({"text": "t", "exclude_domains": ","}).exclude_domains == []
+    # A query has a list of what it gives, once or several times.
+    several = UploadOptions.model_validate({"include_domains": ["a.org,b.org", "c.org"]})
+    assert several.include_domains == ["a.org", "b.org", "c.org"]
 
 
 def test_numbers_and_switches_may_be_given_as_words() -> None:
     asked = CheckRequest.model_validate({"text": "t", "passages": "7", "citation": "true"})
     assert asked.passages == 7
     assert asked.citation is True
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("passages", 0), ("passages", 2.5), ("passages", True), ("temperature", 9), ("tie", "fact")],
+)
+def test_a_wrong_value_is_refused_in_the_words_of_the_flag(name: str, value: object) -> None:
+    (option,) = (one for one in OF_REQUESTS if one.name == name)
+    with pytest.raises(UsageError) as said:
+        option.value_of(value)
+    with pytest.raises(ValidationError) as refused:
+        CheckRequest.model_validate({"text": "t", name: value})
+    assert refused.value.errors()[0]["msg"] == f"Value error, {said.value.message}"
+
+
+def test_the_model_of_a_request_may_have_a_form_that_a_default_does_not_fit(
+    base: Setup, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    flags = {"base_url": "http://localhost:1/v1", "judge": "llm", "explain": "none"}
+    asked = CheckRequest.model_validate({"text": "t", "model": "lynx-8b"})
+    assert "explain" not in flags_of(Desk(replace(base, flags=flags)), asked, None)

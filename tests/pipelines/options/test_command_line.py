@@ -8,6 +8,8 @@ import pytest
 
 from tests.pipelines.conftest import settings_of
 from ufo.pipelines.options.command_line import recall_settings_of
+from ufo.pipelines.options.command_line import settings_of as settings_of_python
+from ufo.pipelines.options.groups import OF_TEXT
 from ufo.pipelines.options.settings import OPENED_BY_WORKERS, Settings
 from ufo.schemas.errors import UfoError, UsageError
 
@@ -190,3 +192,44 @@ def test_what_enters_the_fingerprint_of_a_recall(name: str, value: Any, changes:
 
 def test_files_that_workers_open_are_those_of_judges_and_sources() -> None:
     assert set(OPENED_BY_WORKERS) == {"index", "web_snapshot", "prompts"}
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        pytest.param({"body_json": {"top_k": 1}}, '{"top_k": 1}', id="an object of JSON"),
+        pytest.param({"include_domains": {"a.org"}}, "a.org", id="a set of words"),
+        pytest.param({"header": {"X-Org": "ORG"}}, ["X-Org=ORG"], id="pairs"),
+        pytest.param({"title": 2024}, "2024", id="a number as text"),
+    ],
+)
+def test_a_value_of_python(given: dict[str, Any], found: object) -> None:
+    (name,) = given
+    assert getattr(settings_of_python({"input": "in", "output": "out", **given}), name) == found
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        pytest.param({"title": ["a", "b"]}, "--title is one value, not several", id="a list"),
+        pytest.param({"passages": [5]}, "--passages is one value, not several", id="of numbers"),
+        pytest.param({"title": {"a": "b"}}, "--title is not a mapping", id="a mapping"),
+        pytest.param({"citation": "yes"}, "--citation is true or false", id="a word for a switch"),
+        pytest.param({"passage": 5}, r"help\(ufo.evaluate\)", id="an option that is none"),
+    ],
+)
+def test_a_wrong_value_of_python_is_refused(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        settings_of_python({"input": "in", "output": "out", **given})
+
+
+@pytest.mark.parametrize("sources", [5, {"name": "x", "type": "reference"}])
+def test_sources_are_a_list(sources: Any) -> None:
+    with pytest.raises(UsageError, match="`sources` is a list of names"):
+        settings_of_python({"input": "in", "output": "out"}, sources)
+
+
+@pytest.mark.parametrize("name", ["output", "workers", "fail_under", "parallelism"])
+def test_a_check_has_no_options_of_runs(name: str) -> None:
+    with pytest.raises(UsageError, match=f"unknown flag --{name}"):
+        settings_of_python({name: 1}, groups=OF_TEXT)

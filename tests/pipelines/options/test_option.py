@@ -29,9 +29,11 @@ UPPER = made(str, read=str.upper)
         pytest.param(made(tuple), "a,b", ["a,b"], id="one word of several"),
         pytest.param(made(str), "a", "a", id="a text"),
         pytest.param(made(str), 5, "5", id="a number as a text"),
-        pytest.param(made(str), ["a", 1], "a,1", id="a list as a text"),
-        pytest.param(made(str), ("a", "b"), "a,b", id="a tuple as a text"),
-        pytest.param(made(str), {"a": 1, "b": "c"}, "a=1,b=c", id="a mapping as a text"),
+        pytest.param(made(str, metavar="A,B"), ["a", 1], "a,1", id="a list as a text"),
+        pytest.param(made(str, metavar="A,B"), ("a", "b"), "a,b", id="a tuple as a text"),
+        pytest.param(
+            made(str, metavar="A=B,…"), {"a": 1, "b": "c"}, "a=1,b=c", id="a mapping as a text"
+        ),
         pytest.param(UPPER, "a", "A", id="a text that is read"),
         pytest.param(WORD, "mv", "mv", id="one of the choices"),
         pytest.param(WHOLE, "0", 0, id="a number that is the least"),

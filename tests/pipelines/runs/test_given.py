@@ -108,6 +108,8 @@ def test_a_label_of_numpy_is_read(label: Any, tmp_path: Path) -> None:
         pytest.param(("R.",), ["R."], id="a tuple"),
         pytest.param((text for text in ["R."]), ["R."], id="texts that are made one by one"),
         pytest.param(None, [], id="nothing"),
+        pytest.param(np.array("R."), "R.", id="a scalar of NumPy"),
+        pytest.param(pa.array(["R.", None]), ["R.", None], id="an array of Arrow"),
     ],
 )
 def test_references_are_texts(given: object, found: object) -> None:
