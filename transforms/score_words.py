@@ -15,9 +15,9 @@ LEAST_COVERAGE = 0.5
 _MANY = 10  # with more than one in so many, every score mentions them
 
 
-def why_no_score(row: Mapping[str, Any] | None) -> str:
+def why_no_score(row: Mapping[str, Any]) -> str:
     """Return why no number is shown for a row, "" if one is."""
-    if row is None or not row["n_units"]:
+    if not row["n_units"]:
         return "there is no claim"
     if row["factuality_score"] is None:
         return "no judgement was usable"
@@ -29,7 +29,7 @@ def why_no_score(row: Mapping[str, Any] | None) -> str:
     return ""
 
 
-def score_in_words(row: Mapping[str, Any] | None) -> str:
+def score_in_words(row: Mapping[str, Any]) -> str:
     """Return the score with its interval and coverage, or "no score: " and the reason.
 
     Example:
@@ -37,7 +37,7 @@ def score_in_words(row: Mapping[str, Any] | None) -> str:
         'no score: no source knew any of 9 claims'
     """
     why = why_no_score(row)
-    if row is None or why:
+    if why:
         return f"no score: {why}"
     score = f"{row['factuality_score']:.3f}{interval(row)}"
     return f"factuality score {score}, coverage {row['coverage']:.3f}"
@@ -59,7 +59,8 @@ def as_shown(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return a row as a table for people shows it: without a score instead of with 0 where no
     source knew anything."""
     shown = dict(row)
-    if "factuality_score" in row and "coverage" in row and not row["coverage"]:
+    scores = [row.get(name, 1) for name in ("factuality_score", "coverage")]
+    if not any(scores):
         nothing = {"factuality_score": "no score", "low": None, "high": None}
         shown |= {name: value for name, value in nothing.items() if name in row}
     return shown

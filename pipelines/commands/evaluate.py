@@ -13,8 +13,7 @@ from ufo.pipelines.options.groups import GROUPS
 from ufo.pipelines.options.option import Parser
 from ufo.pipelines.options.settings import Settings
 from ufo.pipelines.reports.comparison import is_worse
-from ufo.pipelines.reports.main_score import abstained, left_out, main_scores
-from ufo.pipelines.reports.overview import trust_of
+from ufo.pipelines.reports.main_score import score_summary
 from ufo.pipelines.reports.unusable import Unusable, unusable
 from ufo.pipelines.runs import attempt
 from ufo.pipelines.runs.comparison import compare
@@ -24,8 +23,7 @@ from ufo.pipelines.streaming import stream
 from ufo.schemas.errors import EXIT_BELOW, EXIT_DONE, EXIT_FAILED, UsageError
 from ufo.schemas.storage import is_remote
 from ufo.schemas.text import quantity
-from ufo.transforms.score_words import beside, score_in_words
-from ufo.transforms.scores import run_headline
+from ufo.transforms.score_words import beside
 
 _NOTHING_USED = "no record of the input can be used"
 
@@ -129,6 +127,9 @@ FROM cost
 """
 
 
+_OF_MODE = ("mode", "source", "interval_method")
+
+
 def _nothing_usable(summary: Mapping[str, Any], lost: Unusable) -> bool:
     """Return whether there was something to judge, but no usable judgement."""
     return lost.all or (lost.n > 0 and not summary["units"]) or _no_line(summary)
@@ -148,27 +149,24 @@ def _summary(chosen: Settings, finished: Finished) -> tuple[dict[str, Any], Unus
         # Less than the workers took. More goes to disk, which needs some memory for each response.
         limit = _SUMMARY_BYTES + _SUMMARY_BYTES_A_RESPONSE * run.counts["responses"]
         results.limit_memory(f"{limit}B")
-        means = main_scores(results)[run.name]
         (spent,) = results.query(_SPENT).to_pylist()
         lost = unusable(results)
-        said = run_headline(results)
-        n_abstained = abstained(results) if local else None
-        missing = left_out(results, means, n_abstained or 0)
-        judged_by = trust_of(results) or None
+        said = score_summary(results, counts_abstentions=local)
+    means = {name: value for name, value in said["score"].items() if name not in _OF_MODE}
     summary = {
         "run": run.name,
-        "headline": said,
+        "headline": said["headline"],
         "mode": run.mode,
         "sources": list(run.sources),
         **run.counts,
-        "score_in_words": score_in_words(means),
+        "score_in_words": said["words"],
         **means,
         "n_without_claim": means["n_without_units"],
-        "n_abstained": n_abstained,
-        "left_out": missing,
+        "n_abstained": said["n_abstained"],
+        "left_out": said["left_out"],
         **spent,
-        "problem": lost.sentence or None,
-        "judged_by": judged_by,
+        "problem": said["problem"],
+        "judged_by": said["trust"] or None,
         "seconds": round(finished.seconds, 3),
     }
     return summary, lost

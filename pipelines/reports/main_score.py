@@ -3,18 +3,28 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from ufo.pipelines.reports.unusable import unusable
 from ufo.schemas.text import quantity
 from ufo.transforms.extraction.clause import abstains
-from ufo.transforms.score_words import without_score
+from ufo.transforms.judges.offline import NAME, trust
+from ufo.transforms.score_words import beside, score_in_words, why_no_score, without_score
+from ufo.transforms.scores import run_headline
 
 if TYPE_CHECKING:
     from ufo.schemas.results import Results
 
 _MEANS = """
-SELECT r.run, s.* EXCLUDE (run, mode, source, interval_method)
+SELECT r.run, s.* EXCLUDE (run)
 FROM runs AS r
 LEFT JOIN scores_by_run AS s
     ON s.run = r.run AND s.mode = CASE r.mode WHEN 'all' THEN 'seq' ELSE r.mode END
+"""
+_VERIFIERS = """
+SELECT DISTINCT e.model, s.type, s.position
+FROM evidence AS e
+INNER JOIN sources AS s ON s.run = e.run AND s.source = e.source
+WHERE e.run = ? AND e.judge = ? AND e.model IS NOT NULL
+ORDER BY s.position, e.model
 """
 _SILENT = """
 SELECT s.response_id, s.text
@@ -35,6 +45,35 @@ def main_scores(results: "Results") -> dict[str, dict[str, Any]]:
         counts = {name: n or 0 for name, n in row.items() if name.startswith("n_")}
         found[row.pop("run")] = row | counts
     return found
+
+
+def score_summary(results: "Results", counts_abstentions: bool = True) -> dict[str, Any]:
+    """Return what every display says of the newest run: its score, in numbers and in words, and
+    what it leaves out.
+
+    `score` is the row of `scores_by_run` for the run's main mode, `words` say it, and `shown` is
+    whether they have a number. `counts_abstentions` reads the sentences.
+    """
+    row = main_scores(results)[results.runs[-1].name]
+    n_abstained = abstained(results) if counts_abstentions else None
+    return {
+        "headline": run_headline(results),
+        "score": row,
+        "words": score_in_words(row),
+        "shown": not why_no_score(row),
+        "left_out": left_out(results, row, n_abstained or 0),
+        "n_abstained": n_abstained,
+        "beside": beside(row),
+        "problem": unusable(results).sentence or None,
+        "trust": _trust(results),
+    }
+
+
+def _trust(results: "Results") -> str:
+    """Return how far the verifiers can be trusted on the evidence of the run."""
+    found = results.query(_VERIFIERS, [results.runs[-1].name, NAME]).to_pylist()
+    models = dict.fromkeys(row["model"] for row in found)
+    return trust(models, dict.fromkeys(row["type"] for row in found))
 
 
 def abstained(results: "Results") -> int:

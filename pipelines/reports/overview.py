@@ -7,13 +7,10 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from ufo.pipelines.reports.main_score import abstained, left_out
-from ufo.pipelines.reports.unusable import unusable
+from ufo.pipelines.reports.main_score import score_summary
 from ufo.schemas.records import UNSUPPORTED_LANGUAGE
 from ufo.schemas.results import Results
-from ufo.transforms.judges.offline import NAME, trust
-from ufo.transforms.score_words import beside, score_in_words, why_no_score
-from ufo.transforms.scores import run_headline, state_of
+from ufo.transforms.scores import state_of
 from ufo.transforms.votes import main_mode
 
 Row = dict[str, Any]
@@ -28,9 +25,8 @@ _LONGEST_TEXT = 12_000
 def overview(results: Results, directory: str | None = None) -> Row:
     """Return the overview of the newest run: plain values, lists and rows by name.
 
-    `score` is the row of `scores_by_run` for the run's main mode, `words` say it, and `shown` is
-    whether they have a number. `models` are ranked, the best first. `failures` counts failures by
-    step or source and by reason, the most frequent first.
+    It has all that `score_summary` says of the score. `models` are ranked, the best first.
+    `failures` counts failures by step or source and by reason, the most frequent first.
     """
     run = results.runs[-1]
     mode = main_mode(run.mode)
@@ -40,12 +36,6 @@ def overview(results: Results, directory: str | None = None) -> Row:
         found: list[Row] = results.query(select, given).to_pylist()
         return [{name: value for name, value in row.items() if name != "run"} for row in found]
 
-    scores = rows(
-        "SELECT * FROM scores_by_run WHERE run = $run "
-        "ORDER BY list_position(['seq', 'mv', 'single'], mode), source"
-    )
-    own = next((row for row in scores if row["mode"] == mode), None)
-    silent = abstained(results)
     return {
         "run": run.name,
         "title": run.title,
@@ -55,19 +45,15 @@ def overview(results: Results, directory: str | None = None) -> Row:
         "mode": run.mode,
         "tie": run.tie,
         "judge": run.judge,
-        "trust": trust_of(results),
         "sources": rows("SELECT * FROM sources WHERE run = $run ORDER BY position"),
         "counts": run.counts,
-        "headline": run_headline(results),
-        "score": own,
-        "words": score_in_words(own),
-        "shown": not why_no_score(own),
-        "left_out": left_out(results, own, silent) if own else "",
-        "beside": beside(own) if own else "",
-        "problem": unusable(results).sentence or None,
+        **score_summary(results),
         "evidence_support": rows(_SUPPORT)[0]["support"],
         "corrected": next(iter(rows(_CORRECTED, mode=mode)), None),
-        "scores": scores,
+        "scores": rows(
+            "SELECT * FROM scores_by_run WHERE run = $run "
+            "ORDER BY list_position(['seq', 'mv', 'single'], mode), source"
+        ),
         "models": rows(
             "SELECT * FROM scores_by_model WHERE run = $run AND mode = $mode "
             "ORDER BY factuality_score DESC NULLS LAST, n_responses DESC, model",
@@ -87,20 +73,6 @@ def overview(results: Results, directory: str | None = None) -> Row:
     }
 
 
-def trust_of(results: Results) -> str:
-    """Return how far the verifiers can be trusted on the evidence of the run."""
-    found = results.query(_VERIFIERS, [results.runs[-1].name, NAME]).to_pylist()
-    models = dict.fromkeys(row["model"] for row in found)
-    return trust(models, dict.fromkeys(row["type"] for row in found))
-
-
-_VERIFIERS = """
-SELECT DISTINCT e.model, s.type, s.position
-FROM evidence AS e
-INNER JOIN sources AS s ON s.run = e.run AND s.source = e.source
-WHERE e.run = ? AND e.judge = ? AND e.model IS NOT NULL
-ORDER BY s.position, e.model
-"""
 FAILURE_COLUMNS = {"where": "place", "reason": "reason", "times": "n"}
 _SUPPORT = """
 SELECT sum(n_supported) / nullif(sum(n_supported + n_refuted + n_noans), 0) AS support

@@ -137,8 +137,6 @@ def _print_scores(found: Row, console: Console) -> None:
         console.print(Text(found["problem"], style="bold yellow"))
     if found["left_out"]:
         console.print(Text(found["left_out"]))
-    if own is None:
-        return
     people = any(row["human_score"] is not None for row in found["scores"])
     columns = {k: v for k, v in _SCORE_COLUMNS.items() if people or v != "human_score"}
     for title, key, rows in (

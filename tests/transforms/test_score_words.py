@@ -57,10 +57,6 @@ def test_the_words_of_a_score(of: Any, words: str, brief: str) -> None:
     assert brief_score(of) == brief
 
 
-def test_without_a_row_there_is_no_claim() -> None:
-    assert score_in_words(None) == "no score: there is no claim"
-
-
 @pytest.mark.parametrize("of", [row(0.5, 1.0), row(0.0, 0.01)], ids=["known", "hardly known"])
 def test_a_number_that_is_shown_needs_no_reason(of: Any) -> None:
     assert why_no_score(of) == ""
