@@ -364,7 +364,7 @@ def _in_process(
 ) -> Written:
     settings, specs = plan.settings, plan.chosen.specs
     UsageLog(log).begin(reuse.spent if reuse else None)
-    client, _ = endpoints.probed(settings, specs, log) if plan.models else (None, [])
+    client = endpoints.probed(settings, specs, log) if plan.models else None
     if client is not None:
         client = replace(client, batch=settings.batches(storage.absolute(plan.folder)))
     if isinstance(settings, RecallSettings):
@@ -393,7 +393,7 @@ def _on_engine(
     plan: Plan, attempt: Attempt, reuse: Reuse | None, progress: Progress, log: str
 ) -> Written:
     settings, specs = plan.settings, plan.chosen.specs
-    client, _ = endpoints.probed(settings, specs, log)
+    client = endpoints.probed(settings, specs, log)
     job = job_of(settings, specs, client, attempt.identifier)
     calls = replace(job.context.calls, usage_log=log)
     job = replace(job, context=replace(job.context, calls=calls))
