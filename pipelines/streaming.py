@@ -203,7 +203,7 @@ class StreamWindows:
         for path in storage.matches(storage.join(below, f"run={self.name}.w*", _WINDOW)):
             match = re.search(rf"run=({re.escape(self.name)}\.w\d{{6,}})[/\\][^/\\]+$", path)
             if match and match[1] not in self._files:
-                self._files[match[1]] = read_state(path, _REMEDY, _files_of)
+                self._files[match[1]] = read_state(path, _REMEDY, _files_of) or []
         return {window: self._files[window] for window in sorted(self._files, key=_number)}
 
     def sizes(self, patterns: Sequence[str]) -> dict[str, int]:

@@ -36,17 +36,16 @@ def write_state(path: str, content: Mapping[str, Any]) -> None:
     storage.write(path, state_bytes(content))
 
 
-def read_state(path: str, remedy: str, make: Callable[[dict[str, Any]], T]) -> T:
-    """Return what `make` makes of the content of a state file; an error says the `remedy`.
+def read_state(path: str, remedy: str, make: Callable[[dict[str, Any]], T]) -> T | None:
+    """Return what `make` makes of the content of a state file; None if there is no such file.
 
     Raises:
-        FileNotFoundError: there is no such file.
-        RunError: it is damaged, or cannot be read.
+        RunError: it is damaged, with the `remedy`, or cannot be read.
     """
     try:
         return make(_content(storage.read(path)))
     except FileNotFoundError:
-        raise
+        return None
     except OSError as error:
         raise RunError(f"{path!r} cannot be read: {error}.") from error
     except KeyError as error:

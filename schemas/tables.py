@@ -360,13 +360,8 @@ def _run_in(folder: Path) -> Run | None:
 
 
 def _read(folder: str, make: Callable[[Manifest], T]) -> T | None:
-    path = storage.join(folder, MANIFEST)
-    try:
-        if storage.exists(path):
-            return read_state(path, f"remove {folder!r}, and evaluate it again", make)
-    except FileNotFoundError:  # it was deleted meanwhile
-        pass
-    return None
+    remedy = f"remove {folder!r}, and evaluate it again"
+    return read_state(storage.join(folder, MANIFEST), remedy, make)
 
 
 def checked_manifest(manifest: Manifest) -> Manifest:

@@ -11,7 +11,7 @@ import shlex
 import socket
 import time
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -120,8 +120,9 @@ def _of_run(run: str, folder: str, paths: Sequence[str], check: bool) -> list[St
     attempts = {}
     for path in paths:
         if match := _ATTEMPT.fullmatch(path):
-            with suppress(FileNotFoundError):
-                attempts[match[2]] = _of_attempt(folder, match[1], path, paths)
+            status = _of_attempt(folder, match[1], path, paths)
+            if status is not None:
+                attempts[match[2]] = status
     try:
         finished = manifest_of(folder)
     except RunError as error:
@@ -156,13 +157,17 @@ def _of_finished(
     return status
 
 
-def _of_attempt(run_folder: str, folder: str, note: str, paths: Sequence[str]) -> Status:
+def _of_attempt(run_folder: str, folder: str, note: str, paths: Sequence[str]) -> Status | None:
+    """Return the status of an attempt; None if it was deleted meanwhile."""
     try:
-        chunk_size = fingerprint_in(note)["chunk_size"]
+        fingerprint = fingerprint_in(note)
         process = process_in(folder)
         on_engine = started_job(storage.join(folder, "chunks", CHUNK))
     except RunError as error:
         return {"state": DAMAGED, "folder": folder, "next": error.message}
+    if fingerprint is None:
+        return None
+    chunk_size = fingerprint["chunk_size"]
     state, advice = _state(process, run_folder)
     lines = process.get("lines")
     about = {"state": state, "folder": folder, "of_lines": lines, "next": advice}

@@ -10,13 +10,13 @@ import json
 import os
 import re
 import socket
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import partial
 from hashlib import sha256
-from typing import Any
+from typing import Any, TypeVar
 from uuid import uuid4
 
 import pyarrow as pa
@@ -50,6 +50,8 @@ _OF_PROCESS = {
 _START_OVER = "its run cannot go on. Pass --fresh to start it over"
 _FORGET = "delete it; with the options of before, --batch among them, the run goes on"
 AGAIN = "what it is a part of is evaluated again"
+
+T = TypeVar("T")
 
 command: list[str] = []
 """The arguments of the `ufo` command of this process; empty when used as a library."""
@@ -168,11 +170,10 @@ class Written:
         return sum(counts.get(WAITING, 0) for counts in self.counters.values())
 
 
-def fingerprint_in(path: str) -> Fingerprint:
-    """Return the fingerprint in an attempt's `attempt.json`.
+def fingerprint_in(path: str) -> Fingerprint | None:
+    """Return the fingerprint in an attempt's `attempt.json`; None if there is no such file.
 
     Raises:
-        FileNotFoundError: there is no such file.
         RunError: the file is damaged.
     """
     return read_state(path, _START_OVER, _fingerprint)
@@ -190,10 +191,7 @@ def process_in(folder: str) -> dict[str, Any]:
     Raises:
         RunError: the file is damaged.
     """
-    try:
-        return read_state(storage.join(folder, PROCESS), _FORGET, _process)
-    except FileNotFoundError:
-        return {}
+    return read_state(storage.join(folder, PROCESS), _FORGET, _process) or {}
 
 
 def _process(content: dict[str, Any]) -> dict[str, Any]:
@@ -243,7 +241,7 @@ class Attempt:
             if old == started:
                 storage.make_folder(attempt.local_folder())
                 return attempt
-            changed = "\n  ".join(differences(old, started))
+            changed = "\n  ".join(differences(old or {}, started))
             raise UsageError(
                 f"the unfinished attempt in {attempt.folder} differs from this command:\n"
                 f"  {changed}\nRun it as it was started to complete it, pass --fresh to start "
@@ -295,18 +293,7 @@ class Attempt:
         Parts on other file systems are not read back: those systems check their files themselves.
         """
         folder = self.chunk_folder(chunk)
-        note = storage.join(folder, DONE)
-        if not storage.exists(note):
-            return None
-        try:
-            written = read_state(note, AGAIN, partial(_written, folder))
-            for part in written.parts:
-                if part.sha256 and not storage.is_remote(part.path):
-                    check_part(part.path, part.sha256, AGAIN)
-        except RunError as error:
-            logs.tell(error.message)
-            return None
-        return written
+        return read_note(storage.join(folder, DONE), partial(_written, folder))
 
     def mark_done(self, chunk: int | str, written: "Written") -> None:
         """Record that a chunk is finished, after flushing its written parts to disk."""
@@ -349,11 +336,24 @@ class Attempt:
         write_state(path, found)
 
 
+def read_note(path: str, make: Callable[[dict[str, Any]], T]) -> T | None:
+    """Return what `make` makes of the note that something is finished; None if there is none, or
+    if it is damaged, which is told."""
+    try:
+        return read_state(path, AGAIN, make)
+    except RunError as error:
+        logs.tell(error.message)
+        return None
+
+
 def _written(folder: str, content: dict[str, Any]) -> Written:
     parts = [Part(**item) for item in content["parts"]]
     below = storage.join(storage.absolute(folder), "")
     if not all(storage.absolute(part.path).startswith(below) for part in parts):
         raise ValueError("its parts are not in its folder")
+    for part in parts:
+        if part.sha256 and not storage.is_remote(part.path):
+            check_part(part.path, part.sha256, AGAIN)
     return Written(parts, entry(content, "counters", dict))
 
 

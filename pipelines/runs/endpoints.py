@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from ufo.pipelines.options.settings import KNOWLEDGE_TYPE, Settings
 from ufo.schemas.errors import RunError
-from ufo.schemas.records import Usage
 from ufo.transforms.llm.cache import key_of
 from ufo.transforms.llm.client import OpenAiClient
 from ufo.transforms.llm.client_settings import ClientSettings
@@ -36,28 +35,26 @@ def roles_asked(settings: Settings, sources: Sequence[SourceSpec]) -> list[tuple
 
 def probed(
     settings: Settings, sources: Sequence[SourceSpec], usage_log: str | None = None
-) -> tuple[ClientSettings | None, list[Usage]]:
-    """Return the clients' settings with the endpoints' capabilities, and the requests of the
-    probes.
+) -> ClientSettings | None:
+    """Return the clients' settings with the endpoints' capabilities, so that the workers need no
+    probes; None where the run asks no model.
 
-    Returns None where the run asks no model. The workers then need no probes. They, too, write
-    their requests into `usage_log`.
+    The requests of the probes are written into `usage_log`, as those of the workers are.
 
     Raises:
         RunError: an endpoint cannot be used (key, address, model, quota), with the remedy.
     """
     roles = roles_asked(settings, sources)
     if not roles:
-        return None, []
+        return None
     client = replace(settings.client, usage_log=usage_log)
     return wait_for(_probe(client, roles, settings.processes(["a model"]) > 1))
 
 
 async def _probe(
     settings: ClientSettings, roles: Sequence[tuple[str, str]], several: bool
-) -> tuple[ClientSettings, list[Usage]]:
+) -> ClientSettings:
     client = OpenAiClient(settings)
-    usage: list[Usage] = []
     known = {}
     reached = set()
     memory = shared_memory(settings)
@@ -69,8 +66,7 @@ async def _probe(
             key = _key(endpoint, wanted)
             before = _before((await memory.get_many([key])).get(key))
             if before is None:
-                before, sent = await client.probe(role, *dict.fromkeys(wanted))
-                usage += sent
+                before, _ = await client.probe(role, *dict.fromkeys(wanted))
                 reached.add(endpoint.url)
                 await memory.put_many({key: _entry(before)})
             else:
@@ -89,7 +85,7 @@ async def _probe(
     settings = replace(settings, cache_writes=memory.writes)
     if not memory.reads:
         settings = replace(settings, cache=None)
-    return replace(settings, capabilities=known, reached=frozenset(reached)), usage
+    return replace(settings, capabilities=known, reached=frozenset(reached))
 
 
 def _key(endpoint: Endpoint, wanted: Sequence[str]) -> str:

@@ -196,8 +196,6 @@ def started_job(folder: str) -> EngineJob | None:
         RunError: the file that names it is damaged.
     """
     path = storage.join(folder, FILE)
-    if not storage.exists(path):
-        return None
     return read_state(path, _END_IT, lambda content: EngineJob(**content))
 
 

@@ -18,13 +18,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ufo.pipelines import logs
-from ufo.pipelines.runs.attempt import AGAIN, Attempt, Written
+from ufo.pipelines.runs.attempt import AGAIN, Attempt, Written, read_note
 from ufo.pipelines.version import VERSION
 from ufo.schemas import storage
 from ufo.schemas.errors import RunError
 from ufo.schemas.records import Part, SourceStatus
-from ufo.schemas.state_files import entry, read_state, write_state
+from ufo.schemas.state_files import entry, write_state
 from ufo.schemas.tables import (
     FORMAT,
     MANIFEST,
@@ -130,14 +129,7 @@ def _list_part(
 def ready_to_move(attempt: Attempt) -> tuple[Manifest, dict[str, str]] | None:
     """Return the manifest and the moves of an attempt that was stopped in `finish`; None for
     another one, and for one with a damaged part."""
-    path = storage.join(attempt.folder, _READY)
-    if not storage.exists(path):
-        return None
-    try:
-        return read_state(path, AGAIN, partial(_ready, attempt))
-    except RunError as error:
-        logs.tell(error.message)
-        return None
+    return read_note(storage.join(attempt.folder, _READY), partial(_ready, attempt))
 
 
 def _ready(attempt: Attempt, content: dict[str, Any]) -> tuple[Manifest, dict[str, str]]:

@@ -345,20 +345,26 @@ def _errors_explained(attempt: Attempt) -> Iterator[None]:
 def _evaluated(plan: Plan, attempt: Attempt, reuse: Reuse | None, progress: Progress) -> Written:
     """Evaluate what is not evaluated yet; return the parts of all tables but `sources`."""
     in_process = runner_of(plan.settings.beam) in IN_PROCESS
+    # What a worker on another machine paid before it was lost is in the log alone.
+    log = attempt.usage_log() if in_process else attempt.shared_usage_log()
+    evaluate = _in_process if in_process else _on_engine
     try:
-        evaluate = _in_process if in_process else _on_engine
-        written = evaluate(plan, attempt, reuse, progress)
+        written = evaluate(plan, attempt, reuse, progress, log)
     finally:
         wait_for(end_run(attempt.identifier))  # closes its connections
+    # Only after the input was read are the responses to reuse known.
+    parts = [*_reused(plan, attempt, reuse, progress), *written.parts]
+    parts += unrecorded_usage(parts, attempt, log)
     finish_recordings(recorded(plan.settings, plan.chosen.specs))
-    return replace(written, parts=each_passage_once(written.parts))
+    return replace(written, parts=each_passage_once(parts))
 
 
-def _in_process(plan: Plan, attempt: Attempt, reuse: Reuse | None, progress: Progress) -> Written:
+def _in_process(
+    plan: Plan, attempt: Attempt, reuse: Reuse | None, progress: Progress, log: str
+) -> Written:
     settings, specs = plan.settings, plan.chosen.specs
-    log = attempt.usage_log()
     UsageLog(log).begin(reuse.spent if reuse else None)
-    client, _ = endpoints.probed(settings, specs, log) if plan.models else (None, [])
+    client = endpoints.probed(settings, specs, log) if plan.models else None
     if client is not None:
         client = replace(client, batch=settings.batches(storage.absolute(plan.folder)))
     if isinstance(settings, RecallSettings):
@@ -371,38 +377,28 @@ def _in_process(plan: Plan, attempt: Attempt, reuse: Reuse | None, progress: Pro
     try:
         with progress.watching(UsageReader(log), bool(plan.models) and not plan.unpriced):
             if client is None or client.batch is None:
-                written = evaluate(chunks)
-            else:
-                from ufo.pipelines.runs.batches import Rounds  # `openai` is slow to import
+                return evaluate(chunks)
+            from ufo.pipelines.runs.batches import Rounds  # `openai` is slow to import
 
-                rounds = Rounds(client, client.batch, settings.rounds(specs), progress, log)
-                with closing(rounds):
-                    if settings.fresh:
-                        rounds.forget()
-                    written = rounds.evaluate(chunks, attempt, evaluate)
+            rounds = Rounds(client, client.batch, settings.rounds(specs), progress, log)
+            with closing(rounds):
+                if settings.fresh:
+                    rounds.forget()
+                return rounds.evaluate(chunks, attempt, evaluate)
     finally:
         wait_for(end_run(log))
-    # Only after the input was read are the responses to reuse known.
-    parts = [*_reused(plan, attempt, reuse, progress), *written.parts]
-    parts += unrecorded_usage(parts, attempt, log)
-    return replace(written, parts=parts)
 
 
-def _on_engine(plan: Plan, attempt: Attempt, reuse: Reuse | None, progress: Progress) -> Written:
+def _on_engine(
+    plan: Plan, attempt: Attempt, reuse: Reuse | None, progress: Progress, log: str
+) -> Written:
     settings, specs = plan.settings, plan.chosen.specs
-    # What a lost worker paid is in this log alone.
-    log = attempt.shared_usage_log()
-    client, _ = endpoints.probed(settings, specs, log)
+    client = endpoints.probed(settings, specs, log)
     job = job_of(settings, specs, client, attempt.identifier)
     calls = replace(job.context.calls, usage_log=log)
     job = replace(job, context=replace(job.context, calls=calls))
     chunks = list(_chunks_of(plan, attempt, progress, reuse, local=False))
-    before = _reused(plan, attempt, reuse, progress)
-    workers = settings.processes()
-    written = run_on_engine(chunks, attempt, settings.beam, workers, job, progress)
-    parts = [*before, *written.parts]
-    parts += unrecorded_usage(parts, attempt, log)
-    return replace(written, parts=parts)
+    return run_on_engine(chunks, attempt, settings.beam, settings.processes(), job, progress)
 
 
 def _reused(plan: Plan, attempt: Attempt, reuse: Reuse | None, progress: Progress) -> list[Part]:

@@ -267,7 +267,8 @@ def written_parts(folder: str) -> list[Part]:
     """Return the parts that a pipeline wrote below a folder, ordered by path."""
     notes = (path for path in storage.files_below(folder) if path.endswith(NOTE))
     remedy = "evaluate its run again"
-    return [read_state(path, remedy, lambda content: Part(**content)) for path in notes]
+    parts = (read_state(path, remedy, lambda content: Part(**content)) for path in notes)
+    return [part for part in parts if part is not None]
 
 
 @beam.ptransform_fn  # type: ignore[untyped-decorator]

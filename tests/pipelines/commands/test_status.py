@@ -140,7 +140,7 @@ def _noted(attempt: Attempt) -> Callable[..., Any]:
     path = Path(attempt.folder, "process.json")
 
     def noted(**changes: Any) -> Any:
-        write_state(str(path), {**read_state(str(path), "", dict), **changes})
+        write_state(str(path), {**(read_state(str(path), "", dict) or {}), **changes})
         (found,) = statuses(str(Path(attempt.run_folder).parent))
         return found
 

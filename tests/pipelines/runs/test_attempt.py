@@ -25,7 +25,7 @@ from ufo.pipelines.runs.inputs import InputFile, PlainFile, find_inputs
 from ufo.pipelines.runs.run import Plan, plan_of
 from ufo.schemas.errors import RunError, UsageError
 from ufo.schemas.records import Usage
-from ufo.schemas.tables import read_rows, to_arrow
+from ufo.schemas.tables import read_rows, to_arrow, write_part
 from ufo.transforms.job import WAITING
 from ufo.transforms.llm.usage_log import UsageLog
 
@@ -227,7 +227,8 @@ def usage_of(requests: int) -> pa.Table:
 
 
 def finished(attempt: Attempt, chunk: int | str = 0) -> Written:
-    written = Written([attempt.write_part("usage", usage_of(2))], {"read": {"same": 1}})
+    path = f"{attempt.chunk_folder(chunk)}/usage.parquet"
+    written = Written([write_part("usage", path, usage_of(2))], {"read": {"same": 1}})
     attempt.mark_done(chunk, written)
     return written
 

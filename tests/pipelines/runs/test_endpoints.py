@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -12,6 +13,7 @@ from tests.pipelines.conftest import settings_of
 from tests.pipelines.other_judges import judge as judge_of
 from ufo.pipelines.runs.endpoints import probed, roles_asked
 from ufo.schemas.errors import RunError
+from ufo.transforms.llm.usage_log import logged_requests
 from ufo.transforms.sources.fact_source import SourceSpec
 
 URL = "http://models.example/v1"
@@ -57,10 +59,10 @@ def _probe(tmp_path: Path, llm_server: LlmServer) -> Callable[..., Any]:
         words = ("--base_url", llm_server.base_url, "--model", "offline-judge", "--cache")
         places = ("--input", "in", "--output", "out", "--workers", "1")
         cache = tmp_path / "cache.sqlite"
-        found = probed(
-            settings_of(*places, *map(str, (*words, cache, *flags))), [SourceSpec(source, source)]
-        )
-        return *found, len(llm_server.chats)
+        settings = settings_of(*places, *map(str, (*words, cache, *flags)))
+        log = str(tmp_path / f"{uuid4().hex}.jsonl")
+        client = probed(settings, [SourceSpec(source, source)], log)
+        return client, list(logged_requests(log)), len(llm_server.chats)
 
     return probe
 
