@@ -161,6 +161,7 @@ class LocalEmbedder:
     def __init__(self, name: str, folder: Path) -> None:
         packages = ("sentence_transformers", "transformers")
         need(EXTRA, f"the embedder {name} has no ONNX file and", packages)
+        # Of an extra.
         from sentence_transformers import SentenceTransformer
         from transformers.utils.logging import disable_progress_bar
 

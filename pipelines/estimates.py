@@ -20,6 +20,7 @@ from ufo.pipelines.reports.tabular import page, print_rows
 from ufo.pipelines.runs.chunks import MAX_LINES, InputReport, in_chunks
 from ufo.pipelines.runs.inputs import copies, empty_input, find_inputs, read_inputs
 from ufo.schemas.records import InputRecord, OpenUnits, Passage
+from ufo.transforms.check import in_use
 from ufo.transforms.extract import extract
 from ufo.transforms.judges.by_name import JUDGES, asks_llm_judge, make_judge
 from ufo.transforms.judges.judge import Judge
@@ -121,8 +122,7 @@ def estimate(settings: Settings) -> dict[str, Any]:
         opened += (one for one in sources if not one.remote or isinstance(one, LlmSource))
         with ExitStack() as stack:
             for one in opened:
-                one.open()
-                stack.callback(one.close)
+                stack.enter_context(in_use(one))
             for record in records:
                 wait_for(count(record))
     return _estimated(settings, client, total, len(records))

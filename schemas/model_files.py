@@ -48,6 +48,7 @@ def folder_of(name: str, extra: str, weights: bool = True) -> str:
     if os.path.isdir(name):
         return name
     need(extra, f"there is no folder {name!r}; to fetch a model of that name", ["huggingface_hub"])
+    # Slow to import, and needed for models of a hub alone.
     from huggingface_hub import snapshot_download
 
     repository, _, revision = name.partition("@")

@@ -21,6 +21,7 @@ import pyarrow as pa
 from ufo.schemas.errors import RunError, UfoError, UsageError
 from ufo.schemas.statistics import add_statistics
 from ufo.schemas.tables import (
+    KEYS,
     LABELS,
     TABLES,
     Run,
@@ -31,11 +32,15 @@ from ufo.schemas.tables import (
     label_files,
 )
 from ufo.schemas.text import REPLACEMENT, storable
-from ufo.schemas.views import GROUPS, OWN, View, load_views, tables_of, with_needs
+from ufo.schemas.views import GROUPS, OWN, View, identifier, load_views, tables_of, with_needs
 
 __all__ = ["Results", "Run", "finished_runs", "open_results"]
 
 _WORDS = re.compile(r"\w+")
+# Arrow has no such type, or takes its bytes for something else; such a column is read as text.
+_NOT_IN_ARROW = re.compile(
+    r"\b(UHUGEINT|BIT|BIGNUM|INTERVAL|TIME WITH TIME ZONE|GEOMETRY|VARIANT)\b"
+)
 _SQL_TYPES = {"string": "VARCHAR", "int64": "BIGINT", "double": "DOUBLE", "bool": "BOOLEAN"}
 # DuckDB's messages begin with the kind of error; _NOT_THE_QUERY has kinds that SQL cannot cause.
 _NOT_OF_FILES = (
@@ -110,11 +115,22 @@ class Results:
         """The views, also the user's own, each after the views it needs."""
         return tuple(view for view in self._views if view.parameters is None)
 
+    def report(self, name: str) -> View | None:
+        """Return the view of this name, or a table as one; None if there is neither."""
+        if name not in self.names:
+            return None
+        table = View(name, name, "", "", order=", ".join(map(identifier, KEYS.get(name, ("run",)))))
+        return next((view for view in self.views if view.name == name), table)
+
     def filled_views(self) -> tuple[View, ...]:
         """Return the views with a group and at least one row, by group and title."""
         groups = list(GROUPS)
         found = [view for view in self.views if view.group and self._has_rows(view)]
         return tuple(sorted(found, key=lambda view: (groups.index(view.group), view.title)))
+
+    def has_runs(self, view: View) -> bool:
+        """Return whether the view has a column `run`; a user's own may have none."""
+        return "run" in self.query(f"SELECT * FROM {identifier(view.name)} LIMIT 0").column_names  # noqa: S608
 
     def _has_rows(self, view: View) -> bool:
         named = view.name if view.group == OWN else ""
@@ -180,7 +196,7 @@ class Results:
             )
         self._make_named(sql)
         self._newest = cursor
-        return cursor.sql(sql, params=params or None)
+        return _readable(cursor.sql(sql, params=params or None))
 
     def interrupt(self) -> None:
         """Stop the newest query, which another thread runs."""
@@ -264,6 +280,20 @@ def _connect() -> duckdb.DuckDBPyConnection:
     )
     add_statistics(connection)
     return connection
+
+
+def _readable(rows: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
+    """Return rows with the columns as text whose values Arrow cannot hold."""
+    strange = [bool(_NOT_IN_ARROW.search(str(kind))) for kind in rows.types]
+    if not any(strange):
+        return rows
+    columns = [
+        f"{f'CAST(c{at} AS VARCHAR)' if as_text else f'c{at}'} AS {identifier(name)}"
+        for at, (name, as_text) in enumerate(zip(rows.columns, strange, strict=True))
+    ]
+    # By place, since two columns may have one name.
+    places = ", ".join(f"c{at}" for at in range(len(columns)))
+    return rows.query("found", f"SELECT {', '.join(columns)} FROM found AS f({places})")  # noqa: S608
 
 
 def _run_row(run: Run) -> dict[str, object]:

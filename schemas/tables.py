@@ -351,12 +351,12 @@ def manifest_of(folder: str) -> Manifest | None:
     Raises:
         RunError: it is damaged, or newer than this version can read.
     """
-    return _read(folder, _checked)
+    return _read(folder, checked_manifest)
 
 
 def _run_in(folder: Path) -> Run | None:
     """Return the finished run in a folder. Returns None and raises as `manifest_of` does."""
-    return _read(str(folder), lambda content: _run(folder, _checked(content)))
+    return _read(str(folder), lambda content: _run(folder, checked_manifest(content)))
 
 
 def _read(folder: str, make: Callable[[Manifest], T]) -> T | None:
@@ -369,7 +369,7 @@ def _read(folder: str, make: Callable[[Manifest], T]) -> T | None:
     return None
 
 
-def _checked(manifest: Manifest) -> Manifest:
+def checked_manifest(manifest: Manifest) -> Manifest:
     """Return a manifest; raise an error for an entry that is not as it was written."""
     if manifest["format"] != FORMAT:
         raise ValueError(f"format is {manifest['format']!r}, expected {FORMAT!r}")

@@ -2,9 +2,12 @@
 verdicts."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Sequence
+import logging
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
+from ufo.schemas.errors import PluginError
 from ufo.schemas.records import (
     ERROR,
     Evidence,
@@ -16,9 +19,11 @@ from ufo.schemas.records import (
     Verdict,
 )
 from ufo.transforms.judges.judge import Judge, Judged
-from ufo.transforms.plugin_errors import failure_of, passes, reason_of
+from ufo.transforms.plugin_errors import failure_of, named_errors, passes, reason_of
 from ufo.transforms.sources.fact_source import FactSource, Found, failed
 from ufo.transforms.votes import SEQ, by_unit, decides, tally, verdicts
+
+_LOG = logging.getLogger("ufo")
 
 
 @dataclass(slots=True)
@@ -30,6 +35,26 @@ class Checked:
     passages: list[Passage] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
     usage: list[Usage] = field(default_factory=list)
+
+
+@contextmanager
+def in_use(plugin: FactSource | Judge) -> Iterator[None]:
+    """Open a source or judge, and close it after the block; an error of closing is a warning.
+
+    Raises:
+        PluginError: it cannot be opened.
+    """
+    named = f"{'judge' if isinstance(plugin, Judge) else 'source'} {plugin.name}"
+    with named_errors(f"{named}, open()"):
+        plugin.open()
+    try:
+        yield
+    finally:
+        try:
+            with named_errors(f"{named}, close()"):
+                plugin.close()
+        except PluginError as error:
+            _LOG.warning(error.message)
 
 
 async def check(open_units: OpenUnits, source: FactSource, judge: Judge) -> Checked:

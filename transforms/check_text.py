@@ -20,7 +20,7 @@ from ufo.schemas.records import (
     Usage,
     Verdict,
 )
-from ufo.transforms.check import Checked, check_parts, pooled_verdicts, settle, undecided
+from ufo.transforms.check import Checked, check_parts, in_use, pooled_verdicts, settle, undecided
 from ufo.transforms.extract import EXTRACT, Extracted, extract
 from ufo.transforms.judges.by_name import make_judge
 from ufo.transforms.judges.judge import Judge
@@ -96,8 +96,7 @@ async def opened(
     needed: list[Judge | FactSource] = [judge, *sources]
     with ExitStack() as closing:
         for one in needed:
-            one.open()
-            closing.callback(one.close)
+            closing.enter_context(in_use(one))
         yield sources, judge
 
 

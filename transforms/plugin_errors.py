@@ -7,9 +7,11 @@ the plug-in's code, and its row names the plug-in.
 import os
 import re
 from asyncio import CancelledError
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 
-from ufo.schemas.errors import NotYetAnswered, ends_run
+from ufo.schemas.errors import NotYetAnswered, PluginError, ends_run
 from ufo.schemas.records import EXCEPTION, TRANSPORT, Failure
 from ufo.transforms.llm.errors import SendError
 from ufo.transforms.llm.request import LlmError
@@ -35,6 +37,18 @@ def reason_of(error: BaseException) -> str:
     if isinstance(error, _OF_REQUESTS):
         return error.reason
     return TRANSPORT if isinstance(error, ConnectionError | TimeoutError) else EXCEPTION
+
+
+@contextmanager
+def named_errors(plugin: str) -> Iterator[None]:
+    """Raise an exception of a plug-in's code as a PluginError that names it, for example
+    `source web, open()`."""
+    try:
+        yield
+    except Exception as error:
+        if passes(error) or isinstance(error, _OF_REQUESTS):
+            raise
+        raise PluginError(message_of(error, plugin)) from error
 
 
 def failure_of(step: str, key: str, plugin: str, error: BaseException) -> Failure:

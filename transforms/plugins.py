@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import Any, Generic, Protocol, TypeVar
 
 from ufo.schemas.errors import PluginError, UsageError, unknown_value
+from ufo.transforms.plugin_errors import named_errors
 
 CONTEXT = "context"
 """The parameter of a plug-in's constructor for the run's context, which is not an option."""
@@ -28,6 +29,10 @@ class Plugin(Protocol):
 
     def fingerprint(self) -> str:
         """Return a text that changes whenever results may change, beside the options."""
+        ...
+
+    def unavailable(self) -> str | None:
+        """Return an error message with the remedy if the plug-in cannot be used here, else None."""
         ...
 
 
@@ -174,6 +179,11 @@ class Registry(Generic[P]):
                 f"{type(error).__name__}: {error}"
             ) from error
 
+    def unavailable(self, made: P, name: str) -> str | None:
+        """Return why a plug-in cannot be used here, with the remedy; None if it can."""
+        with named_errors(f"{self.noun} {name}, unavailable()"):
+            return made.unavailable()
+
     def options(self, spec: Spec, made: P) -> dict[str, Any]:
         """Return a plug-in's options, with defaults that are plain values, and without secrets."""
         options = dict(spec.options)
@@ -185,7 +195,9 @@ class Registry(Generic[P]):
 
     def described(self, spec: Spec, made: P) -> dict[str, Any]:
         """Return the entry of a plug-in in a run's fingerprint."""
-        code, own = code_of(spec.type), made.fingerprint()
+        with named_errors(f"{self.noun} {spec.name}, fingerprint()"):
+            own = made.fingerprint()
+        code = code_of(spec.type)
         return {
             "name": spec.name,
             "type": spec.type,

@@ -22,6 +22,8 @@ def why_no_score(row: Mapping[str, Any] | None) -> str:
     if row["factuality_score"] is None:
         return "no judgement was usable"
     if not row["coverage"]:
+        if row.get("n_unusable"):
+            return "no source knew any claim that could be judged"
         n = row["n_units"]
         return "no source knew its only claim" if n == 1 else f"no source knew any of {n:,} claims"
     return ""
@@ -51,6 +53,16 @@ def brief_score(row: Mapping[str, Any]) -> str:
     else:
         said = f"{row['factuality_score']:.3f}"
     return f"⚠ {said}" if beside(row) else said
+
+
+def as_shown(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row as a table for people shows it: without a score instead of with 0 where no
+    source knew anything."""
+    shown = dict(row)
+    if "factuality_score" in row and "coverage" in row and not row["coverage"]:
+        nothing = {"factuality_score": "no score", "low": None, "high": None}
+        shown |= {name: value for name, value in nothing.items() if name in row}
+    return shown
 
 
 def interval(row: Mapping[str, Any]) -> str:

@@ -1,7 +1,7 @@
 """Recompute the verdicts and scores of a finished run under other rules, without asking a model."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import attrgetter, itemgetter
 from statistics import fmean
@@ -25,23 +25,29 @@ LEFT JOIN evidence AS e USING (response_id, unit_id)
 LEFT JOIN passages AS p USING (passage_id)
 ORDER BY r.response_id, u.unit_id
 """
-_SCORES = "SELECT response_id, source, factuality_score FROM scores WHERE mode = $mode"
+_SCORES = """
+SELECT response_id, source, factuality_score, coverage
+FROM scores
+WHERE mode = $mode AND factuality_score IS NOT NULL
+"""
 _LEVELS = ("run", "model", "dataset", "response")
 
 
 def scores_if(results: Results, rules: VoteRules) -> list[Row]:
     """Return the mean scores of a run by level (run, model, dataset, response) and name.
 
-    `before` is the mean of the run's own factuality scores in the same mode.
+    `before` is the mean of the run's own factuality scores in the same mode, `before_coverage` of
+    their coverage. All means are over the `n_compared` responses that have a score under both
+    rules; if there is none, each is over its own.
 
     Raises:
         UsageError: some verdicts depend on sources that were not asked.
     """
     own = {
-        (row["response_id"], row["source"]): row["factuality_score"]
+        (row["response_id"], row["source"]): row
         for row in results.query(_SCORES, {"mode": rules.mode}).to_pylist()
     }
-    levels: dict[tuple[Any, ...], list[tuple[Score, float | None]]] = defaultdict(list)
+    levels: dict[tuple[Any, ...], list[tuple[Score, Row | None]]] = defaultdict(list)
     run = results.runs[-1].name
     for of, found in recomputed(results, rules):
         for one in found.scores:
@@ -95,23 +101,28 @@ def _unknown(run: Run) -> UsageError:
     )
 
 
-def _means(scored: Sequence[tuple[Score, float | None]]) -> Row:
-    def mean(values: Iterator[float | None]) -> float | None:
+def _means(scored: Sequence[tuple[Score, Row | None]]) -> Row:
+    both = [(one, own) for one, own in scored if one.factuality_score is not None and own]
+    compared = both or scored
+
+    def mean(values: Iterable[float | None]) -> float | None:
         known = [value for value in values if value is not None]
         return fmean(known) if known else None
 
     def sums(*names: str) -> Row:
         return {name: sum(getattr(one, name) for one, _ in scored) for name in names}
 
-    before = mean(value for _, value in scored)
-    factual = mean(one.factuality_score for one, _ in scored)
+    before = mean(own["factuality_score"] for _, own in compared if own)
+    factual = mean(one.factuality_score for one, _ in compared)
     return {
         "n_responses": len(scored),
+        "n_compared": len(both),
         **sums("n_units", "n_supported", "n_refuted"),
         "factuality_score": factual,
         "before": before,
+        "before_coverage": mean(own["coverage"] for _, own in compared if own),
         "difference": None if factual is None or before is None else factual - before,
-        "decided_score": mean(one.decided_score for one, _ in scored),
-        "coverage": mean(one.coverage for one, _ in scored),
+        "decided_score": mean(one.decided_score for one, _ in compared),
+        "coverage": mean(one.coverage for one, _ in compared),
         **sums("n_judgements", "n_unusable"),
     }

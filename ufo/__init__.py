@@ -133,6 +133,7 @@ def evaluate(
         >>> result.scores["factuality_score"].to_pylist()
         [1.0]
     """
+    # Slow to import, and of no use to plug-ins, which import this module in every worker.
     from ufo.pipelines.options.command_line import settings_of
     from ufo.pipelines.runs.run import run_evaluate
 
@@ -173,6 +174,7 @@ def recall(
         >>> found.scores["recall"].to_pylist()
         [1.0]
     """
+    # As in `evaluate`.
     from ufo.pipelines.options.command_line import recall_settings_of
     from ufo.pipelines.runs.run import run_recall
 
@@ -190,6 +192,7 @@ def _finished(
 ) -> tuple["Results", str, ExitStack]:
     """Run on the given input; return the results, the run's folder, and a stack that deletes a
     temporary output folder. If this process is killed, the next command deletes it."""
+    # As in `evaluate`.
     from ufo.pipelines.runs.given import input_path
     from ufo.pipelines.runs.remote_results import open_results
 
@@ -242,6 +245,7 @@ async def check(
         >>> result.score
         1.0
     """
+    # As in `evaluate`.
     from ufo.pipelines.options.jobs import job_of_text
 
     job = job_of_text({"mode": mode, **options}, sources)
@@ -257,6 +261,7 @@ async def _check(
     job: "Job",
     client: Client | None,
 ) -> Check:
+    # As in `evaluate`.
     from ufo.pipelines.runs.given import line_of, references_of
     from ufo.transforms.check_text import check_text, opened
     from ufo.transforms.read import parse

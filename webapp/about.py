@@ -124,7 +124,9 @@ def _choices(desk: Desk) -> dict[str, list[answers.Choice]]:
             for one in judges(desk)
         ],
         "verifier": [
-            answers.Choice(value=name, label=name, reason=make_verifier(name).unavailable())
+            answers.Choice(
+                value=name, label=name, reason=VERIFIERS.unavailable(make_verifier(name), name)
+            )
             for name, _ in _installed(VERIFIERS)
         ],
         "exclude_categories": [

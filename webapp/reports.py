@@ -1,22 +1,20 @@
 """Serve the reports of `ufo report` as CSV."""
 
-import io
 from collections.abc import Iterator, Mapping
+from itertools import chain, islice
 from typing import Annotated, Literal
 
-import pyarrow as pa
-import pyarrow.csv as pc
 from fastapi import APIRouter, Path, Query
 from starlette.responses import StreamingResponse
 
+from ufo.pipelines.reports.tabular import csv_line, rows_of
 from ufo.schemas.results import Results
-from ufo.schemas.tables import KEYS, TABLES
-from ufo.schemas.text import without_formula
-from ufo.schemas.views import GROUPS, load_views
+from ufo.schemas.views import GROUPS
 from ufo.webapp import answers
 from ufo.webapp.desk import AtDesk
 from ufo.webapp.problems import NotFound
 
+_AT_ONCE = 1_000  # rows
 router = APIRouter(tags=["reports"])
 RunName = Annotated[str | None, Query(max_length=300, description="default: the newest run")]
 
@@ -41,17 +39,11 @@ def report(
     format: Literal["csv"] = "csv",
 ) -> StreamingResponse:
     """Return the rows of a report or a table, in its order."""
-    # A macro takes parameters, and is only a part of reports.
-    views = {view.name: view.order for view in load_views() if view.parameters is None}
-    if name in views:
-        order = views[name]
-    elif name in TABLES:
-        order = ", ".join(f'"{key}"' for key in KEYS[name])
-    else:
-        raise NotFound(f"no report of that name; there are: {', '.join(sorted(views))}")
-    # The name is a known one: it was looked up.
-    sql = f"SELECT * FROM {name}" + (f" ORDER BY {order}" if order else "")  # noqa: S608
-    return csv_answer(f"{name}.csv", desk.runs.results(run), sql)
+    results = desk.runs.results(run)
+    found = results.report(name)
+    if found is None:
+        raise NotFound(f"no report of that name; there are: {', '.join(sorted(results.names))}")
+    return csv_answer(f"{name}.csv", results, found.select())
 
 
 def csv_answer(
@@ -59,22 +51,10 @@ def csv_answer(
 ) -> StreamingResponse:
     """Return the rows of a SELECT as a CSV file of that name, without formulas of spreadsheets."""
 
-    def lines() -> Iterator[bytes]:
-        with results.stream(sql, dict(params or {})) as batches:
-            yield ",".join(f'"{column}"' for column in batches.schema.names).encode() + b"\n"
-            for batch in batches:
-                columns = [
-                    pa.array(
-                        [text and without_formula(text) for text in column.to_pylist()], column.type
-                    )
-                    if pa.types.is_string(column.type)
-                    else column
-                    for column in batch.columns
-                ]
-                out = io.BytesIO()
-                safe = pa.RecordBatch.from_arrays(columns, schema=batch.schema)
-                pc.write_csv(safe, out, pc.WriteOptions(include_header=False))
-                yield out.getvalue()
+    def lines() -> Iterator[str]:
+        with results.stream(sql, dict(params or {})) as reader:
+            rows = map(csv_line, chain([reader.schema.names], rows_of(reader)))
+            yield from iter(lambda: "".join(islice(rows, _AT_ONCE)), "")
 
     headers = answers.attached(name)
     return StreamingResponse(lines(), media_type="text/csv", headers=headers)

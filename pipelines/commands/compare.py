@@ -30,8 +30,8 @@ from ufo.transforms.votes import MV, SEQ, SINGLE
 from ufo.transforms.what_if import scores_if
 
 _SHOWN = (
-    "level", "name", "source", "n_units", "factuality_score", "before", "difference",
-    "decided_score", "coverage", "n_judgements", "n_unusable",
+    "level", "name", "source", "n_units", "factuality_score", "coverage", "before",
+    "before_coverage", "difference", "n_judgements", "n_unusable",
 )  # fmt: skip
 _MODES = (SEQ, MV, SINGLE)
 _FAIL_IF_WORSE = next(one for one in options_of(RunOptions) if one.name == "fail_if_worse")

@@ -14,6 +14,7 @@ from ufo.pipelines.options.option import Parser
 from ufo.pipelines.options.settings import Settings
 from ufo.pipelines.reports.comparison import is_worse
 from ufo.pipelines.reports.main_score import abstained, left_out, main_scores
+from ufo.pipelines.reports.overview import trust_of
 from ufo.pipelines.reports.unusable import Unusable, unusable
 from ufo.pipelines.runs import attempt
 from ufo.pipelines.runs.comparison import compare
@@ -153,6 +154,7 @@ def _summary(chosen: Settings, finished: Finished) -> tuple[dict[str, Any], Unus
         said = run_headline(results)
         n_abstained = abstained(results) if local else None
         missing = left_out(results, means, n_abstained or 0)
+        judged_by = trust_of(results) or None
     summary = {
         "run": run.name,
         "headline": said,
@@ -166,7 +168,7 @@ def _summary(chosen: Settings, finished: Finished) -> tuple[dict[str, Any], Unus
         "left_out": missing,
         **spent,
         "problem": lost.sentence or None,
-        "judged_by": chosen.judged_by(run.sources),
+        "judged_by": judged_by,
         "seconds": round(finished.seconds, 3),
     }
     return summary, lost

@@ -18,6 +18,7 @@ from ufo.pipelines.reports.tabular import (
     write_json,
 )
 from ufo.schemas.results import Results
+from ufo.transforms.score_words import as_shown
 
 ROWS = 20
 
@@ -87,7 +88,11 @@ def print_reader_as(
     with page(sys.stdout) as console:
         if title:
             console.print(title)
-        print_rows([names[i] for i in kept], [[row[i] for i in kept] for row in shown], console)
+        told = shown
+        if title:  # a report; the rows of a SELECT are printed as they are
+            told = [tuple(as_shown(dict(zip(names, row, strict=True))).values()) for row in shown]
+        cells = [[row[i] for i in kept] for row in told]
+        print_rows([names[i] for i in kept], cells, console, ("factuality_score",))
         if {"n_unusable", "n_judgements"} <= set(names):
             at, of = names.index("n_unusable"), names.index("n_judgements")
             lost = [row for row in shown if row[at]]

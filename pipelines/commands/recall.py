@@ -17,25 +17,11 @@ from ufo.pipelines.runs.run import SHEET, run_recall
 from ufo.schemas.errors import EXIT_DONE, EXIT_FAILED
 from ufo.schemas.results import Results
 from ufo.schemas.text import quantity
-from ufo.schemas.views import load_views
+from ufo.schemas.views import View, load_views
 from ufo.transforms.score_words import in_numbers
 
-VIEWS = {
-    "recall_scores": (
-        *("formulation", "variant", "n_abstained", "n_facts", "n_true", "n_false", "n_na"),
-        "n_na_before_repair",
-        *("n_calls", "n_failed_calls_before_repair", "accuracy", "recall", "mean_recall"),
-    ),
-    "recall_errors": (
-        *("formulation", "variant", "n_labelled", "n_false", "n_na", "n_na_before_repair"),
-        *("error_rate", "f1_false", "error_rate_with_na", "f1_false_with_na"),
-    ),
-    "recall_cost": (
-        *("formulation", "model", "n_answers", "n_calls", "calls_per_answer", "prompt_tokens"),
-        *("completion_tokens", "cost_usd"),
-    ),
-}
-"""FaaF's Tables 1 to 3, and the columns of each that are printed."""
+_REPORTS = ("recall_scores", "recall_errors", "recall_cost")
+"""FaaF's Tables 1 to 3."""
 _WIDTH = 120
 
 
@@ -96,32 +82,32 @@ def recall_summary(results: "Results") -> dict[str, Any]:
         "answers": run.counts["answers"],
         "failures": run.counts["failures"],
         "problem": unusable(results).sentence or None,
-        **{view: rows(results, view) for view in VIEWS},
+        **{view.name: _rows(results, view) for view in _views()},
     }
 
 
-def rows(results: "Results", name: str) -> list[dict[str, Any]]:
-    """Return the rows of one of these views, without the run's name."""
-    (view,) = (view for view in load_views() if view.name == name)
-    sql = f"SELECT * EXCLUDE (run) FROM {name} ORDER BY {view.order}"  # noqa: S608
-    found: list[dict[str, Any]] = results.query(sql).to_pylist()
+def _views() -> list[View]:
+    views = {view.name: view for view in load_views()}
+    return [views[name] for name in _REPORTS]
+
+
+def _rows(results: "Results", view: View, columns: str = "* EXCLUDE (run)") -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = results.query(view.select(columns)).to_pylist()
     return found
 
 
 def print_recall(results: "Results") -> None:
     """Print the run's size, and each of the paper's three tables that has rows."""
-    titles = {view.name: view.title for view in load_views()}
     with page(sys.stdout, max(_WIDTH, shutil.get_terminal_size().columns)) as console:
         run = results.runs[-1]
         n_records, n_facts, n_answers = (run.counts[n] for n in ("responses", "units", "answers"))
         console.print(
             f"run {run.name}: {n_records:,} records, {n_facts:,} facts, {n_answers:,} answers"
         )
-        for name, columns in VIEWS.items():
-            found = rows(results, name)
-            if found:
-                console.print(f"\n{titles[name]}")
-                print_rows(columns, [[row[column] for column in columns] for row in found], console)
+        for view in _views():
+            if found := _rows(results, view, view.shows):
+                console.print(f"\n{view.title}")
+                print_rows([*found[0]], [[*row.values()] for row in found], console)
         lost = unusable(results)
         if lost.many:
             console.print(f"\n{in_numbers(lost.n, lost.of)}")

@@ -22,8 +22,8 @@ from ufo.pipelines.runs.remote_results import open_results
 from ufo.schemas.errors import EXIT_DONE, Interrupted, UsageError, unknown_value
 from ufo.schemas.results import Results
 from ufo.schemas.storage import is_remote
-from ufo.schemas.tables import KEYS, LABELS, TABLES
-from ufo.schemas.views import GROUPS, View, load_views
+from ufo.schemas.tables import LABELS, TABLES
+from ufo.schemas.views import GROUPS, load_views
 
 _REPORTS = Option("reports", str, "folder with reports of your own, one .sql file each", "FOLDER")
 
@@ -73,8 +73,6 @@ def _report(args: argparse.Namespace) -> int:
     if args.csv and args.name is None:
         raise UsageError("--csv: the overview is not one table; name a report, or take --json.")
     with open_results(args.directory, args.run, reports=args.reports) as results:
-        if args.name is not None and args.name not in results.names:
-            raise UsageError(unknown_value("report", args.name, sorted(results.names)))
         if args.html is not None:
             from ufo.pipelines.reports.html_report import write_html
 
@@ -142,18 +140,15 @@ def _list(args: argparse.Namespace) -> int:
 
 def _print_named(results: "Results", args: argparse.Namespace) -> None:
     """Print a view or a table; in a terminal with its title, and without the column `run`."""
-    views = {view.name: view for view in results.views}
-    order = ", ".join(f'"{key}"' for key in KEYS.get(args.name, ("run",)))
-    shows = "*" if args.name == "runs" else ""
-    view = views.get(args.name) or View(args.name, args.name, "", "", order=order, shows=shows)
+    view = results.report(args.name)
+    if view is None:
+        raise UsageError(unknown_value("report", args.name, sorted(results.names)))
     columns, title, empty = "*", "", view.empty
     if not args.json and not args.csv:
         title = f"{view.title}, run {results.runs[-1].name}\n"
         # A user's own report may have no column `run`.
-        says = "run" in results.query(f'SELECT * FROM "{view.name}" LIMIT 0').column_names  # noqa: S608
+        says = view.name != "runs" and results.has_runs(view)
         columns = view.shows or ("* EXCLUDE (run)" if says else "*")
-    sql = f'SELECT {columns} FROM "{view.name}"'  # noqa: S608
-    sql += f" ORDER BY {view.order}" if view.order else ""
-    if results.runs[-1].mode == "recall" and view.name in views and "recall_" not in view.name:
+    if results.runs[-1].mode == "recall" and view.group and "recall_" not in view.name:
         empty = "the run is of 'ufo recall': see recall_scores, recall_errors and recall_cost"
-    print_query(results, sql, args, title, empty)
+    print_query(results, view.select(columns), args, title, empty)

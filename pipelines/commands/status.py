@@ -10,7 +10,7 @@ import re
 import shlex
 import socket
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -25,7 +25,7 @@ from ufo.pipelines.runs.attempt import fingerprint_in, process_in
 from ufo.pipelines.runs.engine import CHUNK, started_job
 from ufo.pipelines.runs.progress import duration
 from ufo.schemas import storage
-from ufo.schemas.errors import EXIT_DONE, RunError, UsageError
+from ufo.schemas.errors import EXIT_DONE, RunError, UsageError, damaged_part
 from ufo.schemas.tables import Manifest, damage_of, manifest_of
 from ufo.schemas.text import quantity
 from ufo.transforms.llm.batch_store import BatchStore
@@ -129,10 +129,12 @@ def _of_run(run: str, folder: str, paths: Sequence[str], check: bool) -> list[St
     if not finished:
         return list(attempts.values())
     attempts.pop(finished["attempt"], None)
-    return [_of_finished(run, folder, finished, check), *attempts.values()]
+    return [_of_finished(run, folder, finished, check, set(paths)), *attempts.values()]
 
 
-def _of_finished(run: str, folder: str, manifest: Manifest, check: bool) -> Status:
+def _of_finished(
+    run: str, folder: str, manifest: Manifest, check: bool, paths: Collection[str]
+) -> Status:
     status: Status = {
         "state": FINISHED,
         "changed_at": manifest["finished_at"],
@@ -140,7 +142,13 @@ def _of_finished(run: str, folder: str, manifest: Manifest, check: bool) -> Stat
         "next": f"ufo report {folder[: -len(f'/run={run}')]} --run {run}",
     }
     tables = manifest["tables"].values()
-    if check and (damage := damage_of(folder, manifest["tables"])):
+    damage = damage_of(folder, manifest["tables"]) if check else []
+    listed = (storage.join(folder, file) for table in tables for file in table["files"])
+    gone = (path for path in listed if path not in paths)
+    # Files may have been moved here since the folder was listed.
+    if not check and (missing := next((path for path in gone if not storage.exists(path)), None)):
+        damage = [damaged_part(missing, "it is gone").message]
+    if damage:
         status |= {"state": DAMAGED, "next": "\n".join(damage)}
     elif check:
         known = all(len(table.get("sha256", ())) == len(table["files"]) for table in tables)

@@ -35,7 +35,7 @@ from ufo.pipelines.options.settings import RECALL_GROUPS, RecallSettings, S, Set
 from ufo.schemas import storage
 from ufo.schemas.errors import UsageError, unknown_value
 from ufo.schemas.text import decoded
-from ufo.transforms.job import into_environment
+from ufo.transforms.secrets import into_environment
 from ufo.transforms.sources.fact_source import FactSource
 
 

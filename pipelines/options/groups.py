@@ -22,7 +22,6 @@ from ufo.pipelines.options.option import (
 )
 from ufo.schemas.errors import UsageError
 from ufo.schemas.storage import checked_cache
-from ufo.transforms.job import named_secrets
 from ufo.transforms.judges.llm.llm_settings import (
     EXPLAIN,
     FUNCTION,
@@ -43,6 +42,7 @@ from ufo.transforms.llm.endpoint import Endpoint, check_url
 from ufo.transforms.llm.send import Retry
 from ufo.transforms.plugins import Spec
 from ufo.transforms.read import named_columns
+from ufo.transforms.secrets import named_secrets
 from ufo.transforms.sources import defaults
 from ufo.transforms.verifiers.by_name import DEFAULT_VERIFIER
 from ufo.transforms.votes import ALL, MV, SEQ, SINGLE

@@ -58,7 +58,7 @@ def choose(settings: Settings) -> Chosen:
     for item in wanted:
         spec = SOURCES.spec(item, settings.source_definitions)
         source = settings.source(spec)
-        reason = source.unavailable()
+        reason = SOURCES.unavailable(source, spec.name)
         if reason and explicit:
             raise SourceUnavailable(f"the fact source {spec.name!r} cannot serve: {reason}")
         if spec.name in [other.name for other in specs]:
@@ -101,7 +101,7 @@ def _defaults() -> list[str]:
 
 
 def _status(position: int, spec: Spec, source: FactSource) -> SourceStatus:
-    reason = source.unavailable()
+    reason = SOURCES.unavailable(source, spec.name)
     options = json.dumps(SOURCES.options(spec, source), sort_keys=True, default=str)
     status = UNAVAILABLE if reason else USED
     return SourceStatus(position, spec.name, spec.type, status, reason, options)

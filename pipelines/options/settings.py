@@ -157,15 +157,14 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
         if self.judge_class.needs_endpoint:
             need("llm", f"the judge {self.judge.name!r}")
         judge = make_judge(self.judge_spec())
-        reason = judge.unavailable()
+        reason = JUDGES.unavailable(judge, self.judge.name)
         if reason:
             raise UsageError(f"the judge {self.judge.name!r} cannot judge: {reason}")
         return judge
 
-    def judged_by(self, sources: Sequence[str] | None = None) -> str | None:
-        """Return the sentence on the verifier and how far to trust it with these sources, or with
-        any source; None if no verifier judges."""
-        return judged_by(self.verifier, sources) if self.verifier_used() else None
+    def judged_by(self) -> str | None:
+        """Return the sentence on the verifier and how far to trust it; None if none judges."""
+        return judged_by(self.verifier) if self.verifier_used() else None
 
     def verifier_used(self) -> str | None:
         """Return the name of the verifier that judges, None without one."""

@@ -45,7 +45,7 @@ SELECT
     min(response_id) FILTER (WHERE is_b) AS response_b
 FROM sides
 GROUP BY question, dataset
-HAVING difference != 0
+HAVING round(difference, 3) != 0
 ORDER BY abs(difference) DESC, question, dataset
 LIMIT $most
 """
@@ -80,14 +80,18 @@ def compare_runs(results: Results, titled: bool = False) -> Row:
     counts = ((found["n_questions"], "question"), (found["n_responses"], "response"))
     pairs = " and ".join(quantity(n, what) for n, what in counts if n)
     alone = found["only_baseline"] + found["only_run"]
-    means = {"score_a": found["baseline_score"], "score_b": found["run_score"]}
+    paired = {
+        f"{value}_{side}": found[f"{run}_{value}"]
+        for value in ("score", "coverage")
+        for side, run in (("a", "baseline"), ("b", "run"))
+    }
     sides = {"run_a": names[0], "run_b": names[1], "model_a": None, "model_b": None}
     return {
         **found,
-        **_in_words(called, found | means, "one-sided p"),
+        **_in_words(called, found | paired, "one-sided p"),
         "basis": f"Paired by {pairs}" + (f"; {alone:,} without a pair left out" if alone else ""),
         **sides,
-        **_left_out(called, [scored[name] for name in names]),
+        **_left_out(called, [scored[name] for name in names], paired),
         "questions": _changed(results, sides),
         "turned": turned,
         "lost": lost,
@@ -119,11 +123,13 @@ def compare_models(results: Results, one: str, other: str) -> Row:
     # The view has each pair once, in either order.
     pairs = results.query(
         """
-        SELECT score_b AS score_a, score_a AS score_b, difference, low, high, p, n, comparison
+        SELECT score_b AS score_a, score_a AS score_b, coverage_b AS coverage_a,
+            coverage_a AS coverage_b, difference, low, high, p, n, comparison
         FROM model_comparison
         WHERE run = $run AND mode = $mode AND model_a = $other AND model_b = $one
         UNION ALL
-        SELECT score_a, score_b, -difference, -high, -low, p, n, comparison FROM model_comparison
+        SELECT score_a, score_b, coverage_a, coverage_b, -difference, -high, -low, p, n, comparison
+        FROM model_comparison
         WHERE run = $run AND mode = $mode AND model_a = $one AND model_b = $other
         """,
         {"run": run.name, "mode": mode, "one": one, "other": other},
@@ -139,7 +145,7 @@ def compare_models(results: Results, one: str, other: str) -> Row:
         **sides,
         **found,
         **_in_words((one, other), found, "p"),
-        **_left_out((one, other), [scored[one], scored[other]]),
+        **_left_out((one, other), [scored[one], scored[other]], found),
         "basis": f"{both if found['comparison'] == 'paired' else apart}, in {run.title}",
         "questions": _changed(results, sides),
     }
@@ -156,6 +162,12 @@ def _in_words(names: Sequence[str], found: Row, test: str) -> dict[str, Any]:
     """Return the two sides, and a sentence on their difference that says whether it may be chance.
     `test` is the name of its p value."""
     older, newer = names
+    for side, name in zip("ab", names, strict=True):
+        if not found[f"coverage_{side}"]:
+            raise UsageError(
+                f"{name!r} has no score to compare: no source knew any of its claims in the "
+                "responses that the comparison is made of"
+            )
     scores = f"{found['score_b']:.3f} against {found['score_a']:.3f}"
     difference, low, high, p = (found[name] for name in ("difference", "low", "high", "p"))
     size = f"{abs(difference):.3f}"
@@ -165,21 +177,26 @@ def _in_words(names: Sequence[str], found: Row, test: str) -> dict[str, Any]:
         said = f"{newer} scores {size} {'higher' if difference > 0 else 'lower'} than {older}"
     note = ", too few pairs to say whether by chance"
     if low is not None and p is not None:
-        note = f" (95 % interval {low:+.3f} to {high:+.3f}, {test} = {p:.2g})"
-        note += ", which may be chance" if low <= 0 <= high else ""
+        note = f" (95 % interval {_signed(low)} to {_signed(high)}, {test} = {p:.2g})"
+        note += ", which may be chance" if low <= 0 <= high and float(size) else ""
     sides = {"a": older, "b": newer, "score_a": found["score_a"], "score_b": found["score_b"]}
     return {**sides, "headline": f"{said}, {scores}{note}"}
+
+
+def _signed(value: float) -> str:
+    return f"{round(value, 3) + 0.0:+.3f}"  # -0.0 + 0.0 is 0.0
 
 
 _COUNTS = ("n_responses", "n_scored", "n_without_units", "n_without_references", "coverage")
 
 
-def _left_out(names: Sequence[str], rows: Sequence[Row]) -> dict[str, Any]:
-    """Return the counts of both sides, and in words what their scores leave out."""
+def _left_out(names: Sequence[str], rows: Sequence[Row], paired: Row) -> dict[str, Any]:
+    """Return the counts of both sides, and in words what their scores leave out. `paired` has the
+    coverage of the rows that are compared."""
     notes = []
-    for name, row in zip(names, rows, strict=True):
-        low = row["coverage"] < LEAST_COVERAGE
-        coverage = f"coverage {row['coverage']:.3f}" if low else ""
+    for side, name, row in zip("ab", names, rows, strict=True):
+        share = paired[f"coverage_{side}"]
+        coverage = f"coverage {share:.3f}" if share < LEAST_COVERAGE else ""
         said = "; ".join(filter(None, (coverage, beside(row), without_score(row))))
         if said:
             notes.append(f"{name}: {said}")

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ufo.pipelines.reports.unusable import OURS, Unusable
-from ufo.schemas.records import MULTI, NO_SOURCE
+from ufo.schemas.records import EXCEPTION, MULTI, NO_SOURCE
 from ufo.transforms.check_text import CheckedText, scored
 from ufo.transforms.extract import EXTRACT
 from ufo.transforms.judges.offline import NAME, trust
+from ufo.transforms.plugin_errors import ERROR_IN
 from ufo.transforms.scores import is_unusable
 from ufo.transforms.votes import main_mode
 
@@ -205,7 +206,11 @@ class Check:
         """The judgements that are unusable, or the failure of the extraction."""
         told = [row.message for row in self.failures if not row.message.startswith(OURS)]
         said = told[-1] if told else ""
-        failed = Counter(row.error_type for row in self.failures if row.step == EXTRACT)
+        failed = Counter(
+            EXCEPTION if row.message.startswith(ERROR_IN) else row.error_type
+            for row in self.failures
+            if row.step == EXTRACT
+        )
         if failed and not self.fact_units:
             return Unusable(1, 1, failed, extraction=True, said=said)
         reasons = Counter(row.reason or "unknown" for row in self.evidence if is_unusable(row))

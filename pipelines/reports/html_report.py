@@ -29,6 +29,7 @@ from ufo.schemas.text import quantity
 from ufo.schemas.views import GROUPS
 from ufo.transforms.score_words import (
     LEAST_COVERAGE,
+    as_shown,
     brief_score,
     interval,
     why_no_score,
@@ -166,13 +167,15 @@ def _reports(results: "Results") -> list[tuple[str, list[Row]]]:
     groups: dict[str, list[Row]] = {group: [] for group in GROUPS}
     run = results.runs[-1].name
     for view in results.filled_views():
-        of_run = "run" in results.query(f'SELECT * FROM "{view.name}" LIMIT 0').column_names  # noqa: S608
-        where, given = (" WHERE run = ?", [run]) if of_run else ("", [])
-        order = f" ORDER BY {view.order}" if view.order else ""
-        select = f'SELECT *, count(*) OVER () AS {_TOTAL} FROM "{view.name}"'  # noqa: S608
-        rows = results.query(f"{select}{where}{order} LIMIT {_MOST_ROWS}", given).to_pylist()
+        where, given = (" WHERE run = ?", [run]) if results.has_runs(view) else ("", [])
+        select = view.select(f"*, count(*) OVER () AS {_TOTAL}", where)
+        rows = results.query(f"{select} LIMIT {_MOST_ROWS}", given).to_pylist()
         if rows:
-            more = {"rows": rows, "columns": _columns(rows), "total": rows[0][_TOTAL]}
+            more = {
+                "rows": list(map(as_shown, rows)),
+                "columns": _columns(rows),
+                "total": rows[0][_TOTAL],
+            }
             groups[view.group].append(asdict(view) | more)
     return [(GROUPS[group], found) for group, found in groups.items() if found]
 
@@ -291,6 +294,7 @@ def environment() -> Environment:
         "SYMBOLS": SYMBOLS,
         "brief_score": brief_score,
         "in_words": in_words,
+        "interval": interval,
         "many": quantity,
         "shortened": shortened,
         "shown": _shown,

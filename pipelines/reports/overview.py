@@ -55,7 +55,7 @@ def overview(results: Results, directory: str | None = None) -> Row:
         "mode": run.mode,
         "tie": run.tie,
         "judge": run.judge,
-        "trust": _trust(results),
+        "trust": trust_of(results),
         "sources": rows("SELECT * FROM sources WHERE run = $run ORDER BY position"),
         "counts": run.counts,
         "headline": run_headline(results),
@@ -87,7 +87,7 @@ def overview(results: Results, directory: str | None = None) -> Row:
     }
 
 
-def _trust(results: Results) -> str:
+def trust_of(results: Results) -> str:
     """Return how far the verifiers can be trusted on the evidence of the run."""
     found = results.query(_VERIFIERS, [results.runs[-1].name, NAME]).to_pylist()
     models = dict.fromkeys(row["model"] for row in found)
@@ -162,7 +162,7 @@ ORDER BY v.tied, v.n_refuted - v.n_supported DESC, v.n_refuted DESC, v.response_
 
 _RESPONSES = """
 SELECT r.response_id, r.model, r.dataset, r.question, r.text, r.human_score, s.factuality_score,
-    s.coverage, s.n_units, s.n_unusable
+    s.coverage, s.n_units, s.n_judgements, s.n_unusable
 FROM responses AS r
 INNER JOIN scores AS s ON s.run = r.run AND s.response_id = r.response_id AND s.mode = $mode
 WHERE r.run = $run AND s.n_units > 0

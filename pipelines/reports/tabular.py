@@ -197,7 +197,8 @@ def print_rows(
     """
     texts = [[cell(value) for value in row] for row in rows]
     is_text = [
-        any(isinstance(row[i], str | list | dict) for row in rows) for i in range(len(names))
+        name not in right and any(isinstance(row[i], str | list | dict) for row in rows)
+        for i, name in enumerate(names)
     ]
     # Long names over short numbers may fit when they are broken into lines.
     for heads in (names, [name.replace("_", "_\n") for name in names]):
@@ -228,7 +229,7 @@ def print_rows(
         # rich narrows only columns that may wrap, the widest first; no cell is wrapped.
         table.add_column(
             Text(name, no_wrap=True, overflow="ellipsis"),
-            justify="left" if textual and name not in right else "right",
+            justify="left" if textual else "right",
             no_wrap=not textual,
         )
     for row in texts:

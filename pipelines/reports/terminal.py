@@ -12,7 +12,7 @@ from ufo.pipelines.reports.overview import FAILURE_COLUMNS, Row
 from ufo.pipelines.reports.tabular import DEFAULT_WIDTH, one_line, page, print_pairs, print_rows
 from ufo.schemas.records import ERROR, MULTI, NO_SOURCE, SUPPORTED
 from ufo.schemas.text import quantity
-from ufo.transforms.score_words import in_numbers, is_many, why_no_score
+from ufo.transforms.score_words import as_shown, in_numbers, interval, is_many
 from ufo.transforms.scores import CONTRADICTED, NOT_FOUND, SYMBOLS
 
 if TYPE_CHECKING:
@@ -123,16 +123,15 @@ _SCORE_COLUMNS = {
 }
 
 
-_NOTHING = {"factuality_score": "no score", "low": None, "high": None}
-
-
 def _print_scores(found: Row, console: Console) -> None:
     own = found["score"]
     console.print(Text(f"\n{found['words'][0].upper()}{found['words'][1:]}", style="bold"))
-    others = {"of decided claims": own and own["decided_score"]}
-    others["evidence support"] = found["evidence_support"]
-    said = [f"{name} {value:.3f}" for name, value in others.items() if value is not None]
-    if said:
+    if found["shown"]:
+        others = {
+            "of decided claims": own["decided_score"],
+            "evidence support": found["evidence_support"],
+        }
+        said = [f"{name} {value:.3f}" for name, value in others.items() if value is not None]
         console.print(Text(", ".join(said)))
     if found["problem"] and (found["beside"] or not found["shown"]):
         console.print(Text(found["problem"], style="bold yellow"))
@@ -150,7 +149,7 @@ def _print_scores(found: Row, console: Console) -> None:
             # Shown only where there are so many that a score must be read with them.
             many = any(is_many(row["n_unusable"], row["n_judgements"]) for row in rows)
             unusable = {"unusable": "n_unusable"} if many else {}
-            shown = [row | _NOTHING if why_no_score(row) else row for row in rows]
+            shown = [as_shown(row) for row in rows]
             right = ("score",)
             _print_table(title, key | columns | unusable, shown, console, right)
 
@@ -161,9 +160,8 @@ def _print_corrected(found: Row, console: Console) -> None:
     if row is None:
         return
     line = Text(f"\nCorrected by people {row['corrected_score']:.3f}", style="bold")
-    if row["low"] is not None:
-        line.append(f" ({row['low']:.3f} to {row['high']:.3f})", style="not bold")
-    line.append(f", from {quantity(row['n_labelled'], 'label')}", style="not bold")
+    said = f"{interval(row)}, from {quantity(row['n_labelled'], 'label')}"
+    line.append(said, style="not bold")
     console.print(line)
     if row["strata_without_label"]:
         console.print(Text(f"Nobody labelled any of these: {row['strata_without_label']}"))

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from functools import partial
 from hashlib import sha256
 from typing import Any
 from uuid import uuid4
@@ -48,7 +49,7 @@ _OF_PROCESS = {
 }
 _START_OVER = "its run cannot go on. Pass --fresh to start it over"
 _FORGET = "delete it; with the options of before, --batch among them, the run goes on"
-_AGAIN = "what it is a part of is evaluated again"
+AGAIN = "what it is a part of is evaluated again"
 
 command: list[str] = []
 """The arguments of the `ufo` command of this process; empty when used as a library."""
@@ -293,14 +294,15 @@ class Attempt:
 
         Parts on other file systems are not read back: those systems check their files themselves.
         """
-        note = storage.join(self.chunk_folder(chunk), DONE)
+        folder = self.chunk_folder(chunk)
+        note = storage.join(folder, DONE)
         if not storage.exists(note):
             return None
         try:
-            written = read_state(note, _AGAIN, _written)
+            written = read_state(note, AGAIN, partial(_written, folder))
             for part in written.parts:
                 if part.sha256 and not storage.is_remote(part.path):
-                    check_part(part.path, part.sha256, _AGAIN)
+                    check_part(part.path, part.sha256, AGAIN)
         except RunError as error:
             logs.tell(error.message)
             return None
@@ -347,8 +349,12 @@ class Attempt:
         write_state(path, found)
 
 
-def _written(content: dict[str, Any]) -> Written:
-    return Written([Part(**item) for item in content["parts"]], entry(content, "counters", dict))
+def _written(folder: str, content: dict[str, Any]) -> Written:
+    parts = [Part(**item) for item in content["parts"]]
+    below = storage.join(storage.absolute(folder), "")
+    if not all(storage.absolute(part.path).startswith(below) for part in parts):
+        raise ValueError("its parts are not in its folder")
+    return Written(parts, entry(content, "counters", dict))
 
 
 def _without_secrets(word: str) -> str:

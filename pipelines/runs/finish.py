@@ -12,18 +12,19 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ufo.pipelines import logs
-from ufo.pipelines.runs.attempt import Attempt, Written
+from ufo.pipelines.runs.attempt import AGAIN, Attempt, Written
 from ufo.pipelines.version import VERSION
 from ufo.schemas import storage
 from ufo.schemas.errors import RunError
 from ufo.schemas.records import Part, SourceStatus
-from ufo.schemas.state_files import read_state, write_state
+from ufo.schemas.state_files import entry, read_state, write_state
 from ufo.schemas.tables import (
     FORMAT,
     MANIFEST,
@@ -31,6 +32,7 @@ from ufo.schemas.tables import (
     TABLES,
     Manifest,
     check_part,
+    checked_manifest,
     manifest_of,
     read_rows,
     tables_of_mode,
@@ -53,7 +55,6 @@ RECALL = "recall"
 """The mode of a run of `ufo recall`."""
 
 _READY = "ready.json"
-_AGAIN = "what it is a part of is evaluated again"
 
 
 def earlier_manifest(folder: str) -> Manifest | None:
@@ -128,24 +129,31 @@ def _list_part(
 
 def ready_to_move(attempt: Attempt) -> tuple[Manifest, dict[str, str]] | None:
     """Return the manifest and the moves of an attempt that was stopped in `finish`; None for
-    another one, and for one with a damaged part.
-
-    Parts on other file systems are not read back: those systems check their files themselves.
-    """
+    another one, and for one with a damaged part."""
     path = storage.join(attempt.folder, _READY)
     if not storage.exists(path):
         return None
     try:
-        manifest, moves = read_state(path, _AGAIN, lambda one: (one["manifest"], one["moves"]))
-        if not storage.is_remote(attempt.folder):
-            for listed in manifest["tables"].values():
-                for file, digest in listed["sha256"].items():
-                    moved = storage.join(attempt.run_folder, file)
-                    here = moves[file] if storage.exists(moves[file]) else moved
-                    check_part(here, digest, _AGAIN)
+        return read_state(path, AGAIN, partial(_ready, attempt))
     except RunError as error:
         logs.tell(error.message)
         return None
+
+
+def _ready(attempt: Attempt, content: dict[str, Any]) -> tuple[Manifest, dict[str, str]]:
+    """Return the manifest and the moves in a file, after a check of the parts.
+
+    Parts on other file systems are not read back: those systems check their files themselves.
+    """
+    manifest, moves = checked_manifest(content["manifest"]), entry(content, "moves", dict)
+    if manifest["attempt"] != attempt.identifier or manifest["fingerprint"] != attempt.fingerprint:
+        raise ValueError("it is of another attempt")
+    for listed in manifest["tables"].values():
+        for file in listed["files"]:
+            moved = storage.join(attempt.run_folder, file)
+            here = moves[file] if storage.exists(moves[file]) else moved
+            if not storage.is_remote(here):
+                check_part(here, listed["sha256"].get(file), AGAIN)
     return manifest, moves
 
 

@@ -62,11 +62,16 @@ class View:
     group: str = ""
     summary: str = ""
 
+    def select(self, columns: str = "*", where: str = "") -> str:
+        """Return the SELECT of its rows in their order."""
+        order = f" ORDER BY {self.order}" if self.order else ""
+        return f"SELECT {columns} FROM {identifier(self.name)}{where}{order}"  # noqa: S608
+
     @property
     def definition(self) -> str:
         """The statement that creates it."""
         if self.parameters is None:
-            return f"CREATE VIEW {_identifier(self.name)} AS {self.sql}"
+            return f"CREATE VIEW {identifier(self.name)} AS {self.sql}"
         # An expression may hold a SELECT, but does not begin with one.
         table = self.sql.lstrip().upper().startswith(("SELECT", "WITH", "FROM"))
         return f"CREATE MACRO {self.name}({self.parameters}) AS {'TABLE ' * table}{self.sql}"
@@ -147,7 +152,8 @@ def _folder(folder: str | Path) -> Path:
     return path
 
 
-def _identifier(name: str) -> str:
+def identifier(name: str) -> str:
+    """Return a name as SQL writes it."""
     return '"' + name.replace('"', '""') + '"'
 
 

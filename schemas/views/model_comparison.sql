@@ -3,7 +3,7 @@
 -- interval and two-sided p. The comparison is paired if both models answered two or more of the
 -- same questions of a data set: Student's paired t over these n questions. Otherwise it is
 -- unpaired: Welch's t (1947) over the n responses of both models, clustered by question. p is not
--- corrected for many comparisons.
+-- corrected for many comparisons. score_a, score_b and their coverage are of the same rows.
 -- group: scores
 -- summary: Every two models: the difference of their scores, and whether it may be chance
 -- needs: cluster_of, scores
@@ -18,7 +18,8 @@ WITH scored AS (
         model,
         trim(question) != '' AS asked,
         cluster_of(dataset, question, response_id) AS cluster,
-        factuality_score AS score
+        factuality_score AS score,
+        coverage
     FROM scores
     WHERE factuality_score IS NOT NULL AND model IS NOT NULL
 ),
@@ -30,6 +31,7 @@ models AS (
         model,
         count(*) AS n,
         avg(score) AS mean,
+        avg(coverage) AS coverage,
         list({'score': score, 'cluster': cluster}) AS responses
     FROM scored
     GROUP BY run, way, model
@@ -41,7 +43,8 @@ questions AS (
         way,
         model,
         cluster,
-        avg(score) AS score
+        avg(score) AS score,
+        avg(coverage) AS coverage
     FROM scored
     WHERE asked
     GROUP BY run, way, model, cluster
@@ -57,6 +60,8 @@ paired AS (
         count(*) AS n,
         avg(a.score) AS score_a,
         avg(b.score) AS score_b,
+        avg(a.coverage) AS coverage_a,
+        avg(b.coverage) AS coverage_b,
         paired_t(list({'difference': a.score - b.score})) AS found
     FROM questions AS a
     INNER JOIN questions AS b
@@ -77,6 +82,8 @@ compared AS (
         a.n + b.n AS n,
         a.mean AS score_a,
         b.mean AS score_b,
+        a.coverage AS coverage_a,
+        b.coverage AS coverage_b,
         unpaired_t(a.responses, b.responses) AS found
     FROM models AS a
     INNER JOIN models AS b ON b.run = a.run AND b.way = a.way AND b.model > a.model

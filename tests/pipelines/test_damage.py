@@ -10,8 +10,10 @@ import pytest
 from tests.pipelines.cities import Scene
 from tests.pipelines.conftest import ends, evaluation, ok, ufo
 from ufo.pipelines.runs.attempt import Attempt, Written
+from ufo.pipelines.runs.finish import finish, move_in, ready_to_move
+from ufo.schemas import storage
 from ufo.schemas.errors import RunError
-from ufo.schemas.tables import choose_runs
+from ufo.schemas.tables import choose_runs, to_arrow, write_part
 
 
 def flip(path: Path, at: int, n: int = 1) -> None:
@@ -141,6 +143,60 @@ def test_no_chunk_is_finished_with_a_flipped_note(tmp_path: Path) -> None:
             raise RunError(str(note))
 
     assert read_with_a_flip(note, done) == []
+
+
+def test_a_chunk_is_not_finished_by_the_note_of_another(tmp_path: Path) -> None:
+    attempt = Attempt.open(str(tmp_path), {"chunk_size": 4})
+    part = write_part(
+        "failures", f"{attempt.chunk_folder(0)}/failures.parquet", to_arrow("failures", [])
+    )
+    written = Written([part], {})
+    attempt.mark_done(0, written)
+    shutil.copy(
+        Path(attempt.chunk_folder(0), "done.json"), Path(attempt.chunk_folder(1), "done.json")
+    )
+    other = Attempt(str(tmp_path), "0" * 8, attempt.fingerprint)
+    shutil.copytree(attempt.folder, other.folder)
+    assert attempt.done(0) == written
+    assert attempt.done(1) is None
+    assert other.done(0) is None
+
+
+def test_a_run_is_not_finished_by_the_note_of_another_attempt(tmp_path: Path) -> None:
+    run, fingerprint = str(tmp_path), {"chunk_size": 4}
+    facts = {"mode": "recall", "tie": "", "judge": "", "sources": []}
+
+    def finished() -> Attempt:
+        """Return an attempt that is ready to be moved into the run's folder."""
+        attempt = Attempt.open(run, fingerprint)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(storage, "move", stopped)
+            with pytest.raises(OSError, match="stopped"):
+                finish(attempt, Written([], {}), facts)
+        return attempt
+
+    def stopped(*arguments: str) -> None:
+        raise OSError("stopped")
+
+    first = finished()
+    ready = Path(first.folder, "ready.json").read_bytes()
+    found = ready_to_move(first)
+    assert found is not None
+    move_in(first, *found)
+    second = finished()
+    path = Path(second.folder, "ready.json")
+    assert ready_to_move(second) is not None
+    for damage in (ready, b'{"manifest": {}, "moves": {}}', b'{"manifest": [], "moves": []}'):
+        path.write_bytes(damage)
+        assert ready_to_move(second) is None
+
+
+def test_a_run_whose_parts_are_gone_is_damaged_without_a_check(finished: Path) -> None:
+    path = part_of(finished / "run=r", "verdicts")
+    path.unlink()
+    listed = ends(1, "status", finished)
+    assert "r  damaged" in listed.out
+    assert f"{str(path)!r} is damaged: it is gone; {REMEDY}" in listed.err
 
 
 def test_a_damaged_run_costs_its_own_results_alone(

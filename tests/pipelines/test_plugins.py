@@ -16,7 +16,9 @@ from tests.pipelines.llm_runs import at, rows
 from tests.pipelines.other_judges import judge as judge_of
 from tests.transforms.judges.stated import STATED
 from ufo.examples.own_judge import Contained
+from ufo.pipelines.reports.unusable import unusable
 from ufo.schemas.records import ERROR, NOANS, REFUTED, SUPPORTED
+from ufo.schemas.results import open_results
 from ufo.transforms.judges.offline import trust
 from ufo.transforms.verifiers.by_name import shown
 
@@ -151,6 +153,96 @@ def test_garbage_from_a_source_is_an_error_of_that_unit_and_no_more(tmp_path: Pa
     assert json.dumps(found["failures"])
     ok("report", tmp_path / "out")
     assert "must set `remote = True`" in ends(1, *words, f"{plug_in}:Waits").err
+
+
+FAULTY = """\
+from ufo import FactSource, Judge, Judgement, Passage
+
+class Faulty:
+    def __init__(self, at: str = ""):
+        self.at = at
+
+    def fail(self, name):
+        if self.at == name:
+            raise ValueError("their own fault")
+
+    def open(self):
+        self.fail("open")
+
+    def close(self):
+        self.fail("close")
+
+    def fingerprint(self):
+        self.fail("fingerprint")
+        return ""
+
+    def unavailable(self):
+        self.fail("unavailable")
+        return None
+
+class Source(Faulty, FactSource):
+    def find(self, unit):
+        return [Passage(unit.claim)]
+
+class Verdicts(Faulty, Judge):
+    async def extract(self, record, sentences):
+        self.fail("extract")
+        return await super().extract(record, sentences)
+
+    def outcome(self, unit, passage):
+        return Judgement("supported")
+"""
+
+
+@pytest.mark.parametrize("at", ["open", "fingerprint", "unavailable"])
+@pytest.mark.parametrize("kind", ["source", "judge"])
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_error_before_the_first_question_names_the_plug_in(
+    tmp_path: Path, at: str, kind: str, workers: int
+) -> None:
+    plug_in = tmp_path / "faulty.py"
+    plug_in.write_text(FAULTY)
+    source: dict[str, Any] = {"name": "mine", "type": f"{plug_in}:Source"}
+    judge: dict[str, Any] = {"name": "mine", "type": f"{plug_in}:Verdicts"}
+    (source if kind == "source" else judge)["at"] = at
+    message = rf"error in (fact )?{kind} mine, {at}\(\): ValueError: their own fault"
+    with pytest.raises(python.PluginError, match=message):
+        python.evaluate(
+            RECORDS[:2], [source], judge=judge, workers=workers, chunk_size=1, quiet=True
+        )
+    if (kind, at) != ("judge", "fingerprint"):  # of a run alone
+        with pytest.raises(python.PluginError, match=message):
+            python.check_sync("Oslo is large.", sources=[source], judge=judge)
+
+
+def test_an_error_of_extraction_has_one_name_everywhere(tmp_path: Path) -> None:
+    plug_in = tmp_path / "faulty.py"
+    plug_in.write_text(FAULTY)
+    judge: dict[str, Any] = {"name": "mine", "type": f"{plug_in}:Verdicts", "at": "extract"}
+    told = "(exception 1): error in judge mine: ValueError: their own fault"
+    out = tmp_path / "out"
+    python.evaluate(RECORDS[:1], ["reference"], judge=judge, output=out, quiet=True).close()
+    with open_results(out) as results:
+        assert told in unusable(results).sentence
+    checked = python.check_sync("Oslo is large.", sources=["reference"], judge=judge)
+    assert told in checked.lost.sentence
+
+
+@pytest.mark.parametrize("kind", ["source", "judge"])
+def test_an_error_of_closing_is_a_warning(
+    tmp_path: Path, kind: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    plug_in = tmp_path / "faulty.py"
+    plug_in.write_text(FAULTY)
+    source: dict[str, Any] = {"name": "mine", "type": f"{plug_in}:Source"}
+    judge: dict[str, Any] = {"name": "mine", "type": f"{plug_in}:Verdicts"}
+    (source if kind == "source" else judge)["at"] = "close"
+    found = python.evaluate(RECORDS[:1], [source], judge=judge, quiet=True)
+    assert found.evidence["outcome"].to_pylist() == [SUPPORTED]
+    found.close()
+    message = f"error in {kind} mine, close(): ValueError: their own fault"
+    assert {record.getMessage() for record in caplog.records if record.name == "ufo"} == {message}
+    assert "Traceback" not in caplog.text
 
 
 # --- Judges of other people: objects, and broken ones.

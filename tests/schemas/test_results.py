@@ -369,3 +369,23 @@ class Gone(BrokenPipeError):
 def test_a_reader_that_has_gone_is_no_error_of_the_query(one: Results) -> None:
     with pytest.raises(Gone), one.stream("SELECT 1"):
         raise Gone
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (
+            "340282366920938463463374607431768211455::UHUGEINT",
+            "340282366920938463463374607431768211455",
+        ),
+        ("'101'::BIT", "101"),
+        ("INTERVAL 3 MONTH", "3 months"),
+        ("'12:00:00+02'::TIMETZ", "12:00:00+02"),
+        ("[1::UHUGEINT]", "[1]"),
+    ],
+)
+def test_a_value_that_arrow_cannot_hold_is_text(one: Results, value: str, text: str) -> None:
+    found = one.query(f'SELECT {value} AS "a""b", 2 AS "a""b"')
+    assert found.column(0).to_pylist() == [text]
+    assert found.column(1).to_pylist() == [2]
+    assert found.column_names == ['a"b', 'a"b']

@@ -1,4 +1,4 @@
-"""A job that runs on other machines, and keys by the names of their secrets."""
+"""A job that runs on other machines, and the lines of a split."""
 
 import io
 import os
@@ -7,9 +7,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from ufo.schemas.errors import RunError, UsageError
-from ufo.transforms import job
-from ufo.transforms.job import Job, Split, into_environment, named_secrets
+from ufo.transforms.job import Job, Split, lines
 from ufo.transforms.judges.by_name import JudgeSpec
 from ufo.transforms.judges.llm.llm_settings import LlmSettings
 from ufo.transforms.llm.client_settings import ClientSettings
@@ -91,7 +89,7 @@ TEXT = b"one\n\n  \r\ntwo\r\nthree\nx"
 def test_the_lines_of_a_split(
     start: int, end: int, first: int | None, expected: list[tuple[str, bytes, int, int]]
 ) -> None:
-    found = job.lines(io.BytesIO(TEXT), Split("f", "p", start, end, first), 100)
+    found = lines(io.BytesIO(TEXT), Split("f", "p", start, end, first), 100)
     assert [(one.key, one.data, one.start, one.end) for one in found] == expected
 
 
@@ -99,44 +97,7 @@ def test_the_lines_of_a_split(
     ("limit", "data"), [(5, b"three"), (4, b"three"), (3, b"thre"), (2, b"thr")]
 )
 def test_a_line_is_cut_where_it_shows_that_it_is_too_long(limit: int, data: bytes) -> None:
-    first, second = job.lines(io.BytesIO(b"three\nfour"), Split("f", "p", 0, 10, 1), limit)
+    first, second = lines(io.BytesIO(b"three\nfour"), Split("f", "p", 0, 10, 1), limit)
     assert first.data[: limit + 1] == data[: limit + 1]
     assert len(first.data) <= limit + 2
     assert second.key == "f:2"
-
-
-KEY = "sk-SECRET"
-SECRET = {"UFO_TEST_KEY": "projects/p/secrets/s/versions/1"}
-
-
-@pytest.fixture(autouse=True)
-def _nothing_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(job, "_read", {})
-    monkeypatch.setenv("UFO_TEST_KEY", "")
-
-
-def test_a_secret_is_named_by_its_variable() -> None:
-    assert named_secrets("A_KEY=projects/p/secrets/a, B=projects/p-1/secrets/b_2/versions/3") == {
-        "A_KEY": "projects/p/secrets/a/versions/latest",
-        "B": "projects/p-1/secrets/b_2/versions/3",
-    }
-    # A key in its place is refused, and not repeated.
-    for text in (KEY, f"OPENAI_API_KEY={KEY}", f"{KEY}=projects/p/secrets/s"):
-        with pytest.raises(UsageError, match="projects/PROJECT/secrets/NAME") as raised:
-            named_secrets(text)
-        assert KEY not in raised.value.message
-
-
-def test_a_process_reads_each_once() -> None:
-    read = Mock(return_value=f"{KEY}\n".encode())
-    for _ in range(2):
-        into_environment(SECRET, read)
-    into_environment({})
-    read.assert_called_once_with(*SECRET.values())
-    assert os.environ["UFO_TEST_KEY"] == KEY
-
-
-def test_what_cannot_be_read_is_reported_with_the_remedy() -> None:
-    with pytest.raises(RunError, match=r"'projects/p/.*403.*secretAccessor"):
-        into_environment(SECRET, Mock(side_effect=PermissionError("403")))
-    assert os.environ["UFO_TEST_KEY"] == ""

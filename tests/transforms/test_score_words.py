@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from ufo.transforms.score_words import (
+    as_shown,
     beside,
     brief_score,
     is_many,
@@ -111,3 +112,14 @@ def test_of_the_responses_without_a_claim_those_are_named_that_abstain(n: int, s
 
 def test_where_all_responses_have_a_score_nothing_is_said() -> None:
     assert without_score(counts()) == ""
+
+
+def test_what_failed_is_not_counted_among_what_no_source_knew() -> None:
+    found = row(0.0, 0.0, 4) | {"n_unusable": 2, "n_judgements": 4}
+    assert why_no_score(found) == "no source knew any claim that could be judged"
+
+
+def test_a_table_shows_no_number_where_no_source_knew_anything() -> None:
+    assert as_shown(row(0.0, 0.0, 4))["factuality_score"] == "no score"
+    assert as_shown(row(0.0, 1.0, 4))["factuality_score"] == 0.0
+    assert as_shown({"factuality_score": 0.0}) == {"factuality_score": 0.0}

@@ -196,3 +196,13 @@ def test_where_nothing_counts_the_score_is_zero(levels: Results) -> None:
     assert row["coverage"] == 0.0
     assert row["n_units"] == 4
     assert row["n_judgements"] == 0
+
+
+def test_both_means_are_over_responses_with_a_score_under_both_rules(tmp_path: Path) -> None:
+    votes = {"a": {"u": {"ref": "s", "wiki": "s"}}, "b": {"u": {"ref": "e", "wiki": "r"}}}
+    write_run(tmp_path, rows_of(votes, mode="all"), mode="all")
+    with open_results(tmp_path) as results:
+        found = scores_if(results, VoteRules(["ref"]))[0]
+    names = ("n_responses", "n_compared", "factuality_score", "before", "difference")
+    assert [found[name] for name in names] == [2, 1, 1.0, 1.0, 0.0]
+    assert found["before_coverage"] == 1.0

@@ -369,6 +369,9 @@ def test_a_list_may_be_given_as_words_with_commas() -> None:
     asked = CheckRequest.model_validate({"text": "t", "include_domains": "a.org, *.gov"})
     assert asked.include_domains == ["a.org", "*.gov"]
     assert CheckRequest.model_validate({"text": "t", "exclude_domains": ","}).exclude_domains == []
+    # A query has a list of what it gives, once or several times.
+    several = UploadOptions.model_validate({"include_domains": ["a.org,b.org", "c.org"]})
+    assert several.include_domains == ["a.org", "b.org", "c.org"]
 
 
 def test_a_list_of_a_query_may_have_words_with_commas() -> None:

@@ -6,6 +6,7 @@ source in parallel, then vote over all results.
 """
 
 from collections.abc import Coroutine, Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from functools import partial
 from operator import attrgetter, itemgetter
 from typing import Any, Generic, TypeVar
@@ -18,12 +19,13 @@ from apache_beam.transforms.window import WindowedValue
 from ufo.schemas.errors import NotYetAnswered
 from ufo.schemas.records import InputRecord, OpenUnits, RecallInput, SourceVotes, Usage
 from ufo.transforms.beam.files import ROWS, Key, Rows, StepCounters, typed
-from ufo.transforms.check import Checked, check, pooled_verdicts, settle, undecided
+from ufo.transforms.check import Checked, check, in_use, pooled_verdicts, settle, undecided
 from ufo.transforms.extract import Extracted, extract
-from ufo.transforms.job import WAITING, Job, into_environment
+from ufo.transforms.job import WAITING, Job
 from ufo.transforms.judges.by_name import make_judge
 from ufo.transforms.loop import CallWindow, in_step, run_now
 from ufo.transforms.recall.recallers import Recalled, RecallJob, make_recaller, recall
+from ufo.transforms.secrets import into_environment
 from ufo.transforms.sources.fact_source import make_source
 from ufo.transforms.votes import SEQ, decides, only_errors
 
@@ -51,21 +53,20 @@ class CoroutineDoFn(beam.DoFn, Generic[J, T, R]):  # type: ignore[misc]
         self.job: J = job
         self.counters = StepCounters("")
         self._window: CallWindow[tuple[Any, Any], R | None] | None = None
-        self._opened: Sequence[Any] = ()
+        self._opened = ExitStack()
 
     def begin(self, step: str, *needed: Any) -> None:
         """Create the counters of the step, and open the judge or source that its calls need."""
         self.counters = StepCounters(step, self.job.counts_log)
+        self._opened = ExitStack()
         for one in needed:
-            one.open()
-        self._opened = needed
+            self._opened.enter_context(in_use(one))
         self.remote = any(one.remote for one in needed)
 
     def teardown(self) -> None:
         """Close what `begin` opened."""
         self.counters.close()
-        for one in reversed(self._opened):
-            one.close()
+        self._opened.close()
 
     def call(self, item: T) -> Coroutine[Any, Any, R]:
         """Return the coroutine for one element."""

@@ -50,6 +50,7 @@ class WikipediaSource(FactSource):
         self._index = self._folder()
 
     def _folder(self) -> "Index":
+        # Slow to import, and the class is loaded to list the installed sources.
         from ufo.indexes.index import open_index
 
         return open_index(self.index, self.retriever, embedder=self.embedder)

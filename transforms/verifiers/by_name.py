@@ -17,6 +17,7 @@ from typing import Final
 
 from ufo.schemas.errors import PluginError, UsageError, unknown_value
 from ufo.schemas.model_files import is_hub_name
+from ufo.transforms.plugin_errors import named_errors
 from ufo.transforms.plugins import Registry, Spec, absolute_type, code_of, is_file_type
 from ufo.transforms.verifiers.bundled.classifier import SETTINGS, BundledVerifier
 from ufo.transforms.verifiers.hub import HubVerifier
@@ -59,7 +60,7 @@ def usable(name: str) -> str:
         UsageError: it is unknown, or cannot be used here.
     """
     whole = _absolute(name)
-    reason = make_verifier(whole).unavailable()
+    reason = VERIFIERS.unavailable(make_verifier(whole), name)
     if reason:
         raise UsageError(f"the verifier {name!r} cannot be used: {reason}")
     return whole
@@ -67,7 +68,9 @@ def usable(name: str) -> str:
 
 def content_of(name: str) -> str:
     """Return a checksum of a verifier's code and weights, "" where it has none."""
-    code, own = code_of(name), make_verifier(name).fingerprint()
+    with named_errors(f"verifier {name}, fingerprint()"):
+        own = make_verifier(name).fingerprint()
+    code = code_of(name)
     return sha256(code + own.encode()).hexdigest()[:16] if code else own
 
 

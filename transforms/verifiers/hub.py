@@ -287,7 +287,7 @@ class HubVerifier(Verifier):
         return _by_torch(_model(self._folder, self._texts), types)
 
     def _tokenizer(self) -> "Tokenizer":
-        from tokenizers import Tokenizer
+        from tokenizers import Tokenizer  # of an extra, as transformers is
 
         path = os.path.join(self._texts, _TOKENIZER)
         if os.path.isfile(path):
@@ -402,7 +402,7 @@ def _by_onnx(path: str, types: bool) -> Logits:
 
 
 def _by_torch(model: Any, types: bool) -> Logits:
-    import torch
+    import torch  # of an extra
 
     torch.set_num_threads(1)
     model.eval()
@@ -429,6 +429,7 @@ def _model(folder: str, texts: str) -> Any:
 
     HHEM is read without the code that comes with it: it is a T5 like its base model in `texts`.
     """
+    # Of an extra.
     import transformers
     from safetensors.torch import load_file
 

@@ -267,8 +267,11 @@ export const uploads = () => get("/upload");
 const FILE = { method: "POST", headers: { "Content-Type": "application/octet-stream" } };
 
 /** @param {File} file @param {string} map @param {Record<string, S.Value>} settings @returns {Promise<S.UploadStatus>} */
-export const upload = (file, map, settings) =>
-  json(send(`/upload?${queryOf({ name: file.name, map, ...settings })}`, { ...FILE, body: file }));
+export function upload(file, map, settings) {
+  // Lists in words, since a query cannot have an empty one.
+  const words = Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, Array.isArray(value) ? value.join(",") || "," : value]));
+  return json(send(`/upload?${queryOf({ name: file.name, map, ...words })}`, { ...FILE, body: file }));
+}
 
 /**
  * Return the columns of a file, and the column that the service reads for each field.

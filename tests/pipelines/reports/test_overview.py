@@ -11,6 +11,7 @@ from tests.conftest import rows_of, write_run
 from ufo.pipelines.reports.overview import lowest_responses, overview
 from ufo.schemas.records import UNSUPPORTED_LANGUAGE, Failure
 from ufo.schemas.results import open_results
+from ufo.transforms.score_words import brief_score
 
 Row = dict[str, Any]
 
@@ -294,3 +295,10 @@ def test_the_label_of_people_stands_beside_its_claim(lowest: Callable[..., list[
         ("Claim u.", 0),
         ("Claim v.", None),
     ]
+
+
+def test_a_few_unusable_judgements_are_no_warning_at_a_response(tmp_path: Path) -> None:
+    write_run(tmp_path, rows_of({"a": {"u": {"ref": "s" * 10 + "e"}}}))
+    with open_results(tmp_path) as results:
+        (row,) = lowest_responses(results)
+    assert brief_score(row) == "1.000"

@@ -144,7 +144,8 @@ def test_the_difference_is_told_in_words(
 ) -> None:
     found = compare(str(two(BEFORE, after)), "old", "new")
     assert found["headline"].startswith(said)
-    assert ("may be chance" in found["headline"]) == (found["low"] <= 0 <= found["high"])
+    may_be_chance = found["difference"] != 0 and found["low"] <= 0 <= found["high"]
+    assert ("may be chance" in found["headline"]) == may_be_chance
     assert found["basis"] == "Paired by 6 questions"
 
 
@@ -271,3 +272,22 @@ def test_models_without_a_question_in_common_are_compared_all_the_same(tmp_path:
 def test_models_that_cannot_be_compared(tmp_path: Path, one: str, other: str, said: str) -> None:
     with models(tmp_path, True) as results, pytest.raises(UsageError, match=said):
         compare_models(results, one, other)
+
+
+KNOWN, UNKNOWN = {"u": {"ref": "s"}}, {"u": {"ref": "n"}}
+
+
+def test_the_coverage_is_of_the_questions_that_both_runs_have(tmp_path: Path) -> None:
+    alone = dict.fromkeys("abcd", KNOWN)
+    write_run(tmp_path, rows_of({"x": KNOWN, "y": KNOWN, "z": KNOWN}), "old")
+    write_run(tmp_path, rows_of({"x": KNOWN, "y": UNKNOWN, "z": UNKNOWN, **alone}), "new")
+    found = compare(str(tmp_path), "old", "new")
+    assert found["run_coverage"] == pytest.approx(1 / 3)
+    assert found["notes"] == ["new: coverage 0.333"]
+
+
+def test_a_side_of_which_nothing_was_known_is_not_compared(tmp_path: Path) -> None:
+    write_run(tmp_path, rows_of({"x": KNOWN}), "old")
+    write_run(tmp_path, rows_of({"x": UNKNOWN, "y": KNOWN}), "new")
+    with pytest.raises(UsageError, match="'new' has no score to compare: no source knew any"):
+        compare(str(tmp_path), "old", "new")

@@ -22,17 +22,17 @@ _FEW: Final = 10  # claims called contradicted, too few for a share of them
 _UNKNOWN: Final = "how often it agrees with people is not known"
 
 
-def judged_by(verifier: str | None = None, types: Iterable[str] | None = None) -> str:
+def judged_by(verifier: str | None = None) -> str:
     """Return a sentence for users: the verifier that judges, and how far it can be trusted.
 
-    None is the default verifier. `types` are the types of the sources, None for all that were
-    measured.
+    None is the default verifier.
     """
+    # A run whose judge is a model needs no verifier, and starts faster without.
     from ufo.transforms.verifiers.by_name import DEFAULT_VERIFIER, make_verifier
 
     name = verifier or DEFAULT_VERIFIER
     made = make_verifier(name)
-    return _sentence(made.name, made.accuracy() or _measured(name, types or _MEASURED))
+    return _sentence(made.name, made.accuracy() or _measured(name, _MEASURED))
 
 
 def trust(models: Iterable[str], types: Iterable[str]) -> str:
@@ -48,6 +48,7 @@ def trust(models: Iterable[str], types: Iterable[str]) -> str:
 
 
 def _of_model(model: str, types: Iterable[str]) -> str:
+    # As above.
     from ufo.transforms.verifiers.by_name import VERIFIERS, make_verifier, shown
 
     name, known = model.rpartition("@")[0] or model, _UNKNOWN

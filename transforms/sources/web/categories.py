@@ -91,7 +91,8 @@ async def kind_of(host: str, asker: "Asker | None" = None) -> str:
     host, known = host_named(host), category_of(host)
     if known or asker is None or not _is_name(host):
         return known or OTHER
-    from ufo.transforms.judges.llm.asking import Question  # which imports this package's base
+    # Not needed where no model is asked.
+    from ufo.transforms.judges.llm.asking import Question
     from ufo.transforms.prompts.data import element
 
     question = Question(asker.prompts["hostname_category_system"], element("host", host))

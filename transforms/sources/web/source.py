@@ -186,7 +186,7 @@ class WebSource(FactSource):
 
     def _asker(self, response_id: str) -> "Asker | None":
         """Return the asker for the categories of hosts, None if the judge has no model."""
-        from ufo.transforms.judges.llm.asking import Asker
+        from ufo.transforms.judges.llm.asking import Asker  # not needed where no model is asked
 
         judge = self._run.models if self._run.judge_asks else None
         if judge is None:
