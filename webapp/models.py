@@ -62,10 +62,10 @@ _OPTIONS = {one.name: one for one in OF_REQUESTS}
 _MOST_NAMES = 200
 
 
-def _as_list(value: Any) -> Any:
-    """Return the words of a text, or of each text of a list: a query has a list of one."""
-    items = value if isinstance(value, list) else [value]
-    if not all(isinstance(item, str) for item in items):
+def _as_list(value: object) -> object:
+    """Return the names in a list, or in words with commas, of which a query may have several."""
+    items = [value] if isinstance(value, str) else value
+    if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
         return value
     return [name for item in items for part in item.split(",") if (name := part.strip())]
 

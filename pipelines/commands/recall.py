@@ -100,10 +100,9 @@ def print_recall(results: "Results") -> None:
     """Print the run's size, and each of the paper's three tables that has rows."""
     with page(sys.stdout, max(_WIDTH, shutil.get_terminal_size().columns)) as console:
         run = results.runs[-1]
-        n_records, n_facts, n_answers = (run.counts[n] for n in ("responses", "units", "answers"))
-        console.print(
-            f"run {run.name}: {n_records:,} records, {n_facts:,} facts, {n_answers:,} answers"
-        )
+        counted = {"responses": "record", "units": "fact", "answers": "answer"}
+        sizes = (quantity(run.counts[name], noun) for name, noun in counted.items())
+        console.print(f"run {run.name}: {', '.join(sizes)}")
         for view in _views():
             if found := _rows(results, view, view.shows):
                 console.print(f"\n{view.title}")
