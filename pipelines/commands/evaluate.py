@@ -58,7 +58,8 @@ def handle(parser: Parser, argv: Sequence[str], program: bool = False) -> int:
 
 def _reported(chosen: Settings, finished: Finished) -> int:
     """Print the results of the run; return the exit code."""
-    summary, lost = _summary(chosen, finished)
+    with finished.shown():
+        summary, lost = _summary(chosen, finished)
     nothing = _nothing_usable(summary, lost)
     below = _below(chosen, summary)
     level = chosen.fail_if_worse

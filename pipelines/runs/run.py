@@ -65,7 +65,14 @@ from ufo.pipelines.runs.remote_results import open_results
 from ufo.pipelines.runs.reuse import REUSED, Reuse, copy_reused, reuse_from, since_run
 from ufo.pipelines.runs.workers import run_chunks
 from ufo.schemas import storage
-from ufo.schemas.errors import NothingUsable, RunError, UfoError, UsageError, lacks_memory
+from ufo.schemas.errors import (
+    NothingUsable,
+    RunError,
+    UfoError,
+    UsageError,
+    has_cause,
+    lacks_memory,
+)
 from ufo.schemas.records import Part
 from ufo.schemas.tables import Manifest
 from ufo.transforms.job import Job
@@ -93,6 +100,19 @@ class Finished:
     manifest: Mapping[str, Any]
     seconds: float
     skipped: bool = False
+
+    @contextmanager
+    def shown(self) -> Iterator[None]:
+        """Say that the run is finished if memory runs out within this context, which shows it."""
+        try:
+            yield
+        except Exception as error:
+            if not has_cause(error, lacks_memory):
+                raise
+            raise RunError(
+                f"run {self.name} is finished, and no memory is left to show its results; give the "
+                f"process more, and show them by `ufo report`"
+            ) from error
 
 
 @dataclass(frozen=True, slots=True)

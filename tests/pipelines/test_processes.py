@@ -3,12 +3,14 @@
 import json
 import socket
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.llm_server import LlmServer, faults
-from tests.pipelines.conftest import evaluation, ok, ufo_process
+from tests.pipelines.conftest import ends, evaluation, ok, ufo_process, write_lines
 from tests.pipelines.llm_runs import at, rows
+from ufo.schemas.tables import finished_runs
 
 pytestmark = pytest.mark.slow
 
@@ -94,3 +96,21 @@ def test_an_allocation_that_fails_is_reported_with_the_chunk_and_the_remedy(
     assert "the same command resumes it" in done.err
     full.unlink()
     ok(*words)
+
+
+@pytest.mark.parametrize("command", ["evaluate", "recall"])
+def test_a_run_that_cannot_be_shown_for_want_of_memory_is_said_to_be_finished(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    def full(*arguments: object, **options: object) -> Any:
+        raise MemoryError
+
+    claim = "Oslo is large."
+    record: dict[str, Any] = {"id": "a", "question": "Is it?", "response": claim}
+    record |= {"reference_answers": claim, "ground_truth": claim, "answers": {"b": claim}}
+    path = write_lines(tmp_path / "in.jsonl", [record])
+    words = ("--input", path, "--judge", "offline", "--output", tmp_path / "out", "--run", "r")
+    with monkeypatch.context() as patch:
+        patch.setattr(f"ufo.pipelines.commands.{command}.open_results", full)
+        assert "run r is finished, and no memory is left" in ends(1, command, *words).err
+    assert [run.name for run in finished_runs(tmp_path / "out")] == ["r"]
