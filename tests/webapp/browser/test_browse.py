@@ -63,7 +63,7 @@ def test_a_file_is_evaluated_followed_opened_and_corrected_by_a_label(page: Page
     expect(asked.get_by_role("button", name="Wrong")).to_have_attribute("aria-pressed", "true")
     page.get_by_role("button", name="←").click()
     expect(overview).to_contain_text("Corrected by people 0.000, from 1 label")
-    assert ',0,"\'=not so big"' in _downloaded(page, "Download your labels")
+    assert ",0,'=not so big" in _downloaded(page, "Download your labels")
 
 
 def test_a_label_is_not_called_saved_while_a_newer_one_waits(
