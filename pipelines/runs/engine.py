@@ -38,6 +38,9 @@ FILE = "job.json"
 
 _END_IT = "it names a job: cancel that on the engine if it still runs, then delete the file"
 
+# A worker imports it before its threads start. Threads that import parts of a package at the same
+# time can see each other's half-made modules.
+_IMPORTED = "--beam_plugin=ufo.transforms.beam.calls"
 _SHARDS_A_WORKER = 4
 # A worker holds one batch of responses and one part file in memory.
 _RESPONSES_A_SHARD = 500
@@ -102,7 +105,8 @@ def run_on_engine(
     there = job_of(flags, attempt.run_folder, folder)
     result = None
     try:
-        pipeline = beam.Pipeline(options=PipelineOptions([*flags, *there.flags()]))
+        given = [*flags, *there.flags(), _IMPORTED]
+        pipeline = beam.Pipeline(options=PipelineOptions(given))
         source = pipeline | "splits" >> beam.Create(splits).with_output_types(Split)
         evaluate(source | "spread" >> beam.Reshuffle(), job, folder)
         write_state(storage.join(tries_folder, FILE), asdict(there))
