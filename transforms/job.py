@@ -10,6 +10,9 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
+# A worker's threads import this first: here one waits for another that is importing the package.
+# Otherwise each could see modules that the other has half made.
+import ufo  # noqa: F401
 from ufo.schemas.storage import absolute
 from ufo.transforms.judges.by_name import JudgeSpec
 from ufo.transforms.llm.request import VERIFIER

@@ -16,6 +16,9 @@ import apache_beam as beam
 from apache_beam.pvalue import TaggedOutput
 from apache_beam.transforms.window import WindowedValue
 
+# A worker's threads import this first: here one waits for another that is importing the package.
+# Otherwise each could see modules that the other has half made.
+import ufo  # noqa: F401
 from ufo.schemas.errors import NotYetAnswered
 from ufo.schemas.records import InputRecord, OpenUnits, RecallInput, SourceVotes, Usage
 from ufo.transforms.beam.files import ROWS, Key, Rows, StepCounters, typed

@@ -25,6 +25,9 @@ from apache_beam.transforms.window import GlobalWindow, WindowedValue
 from apache_beam.typehints.native_type_compatibility import convert_to_beam_type
 from apache_beam.typehints.schemas import schema_from_element_type
 
+# A worker's threads import this first: here one waits for another that is importing the package.
+# Otherwise each could see modules that the other has half made.
+import ufo  # noqa: F401
 from ufo.schemas import records, storage
 from ufo.schemas.records import Failure, InputRecord, Part
 from ufo.schemas.state_files import read_state, state_bytes
