@@ -1,9 +1,10 @@
 """Write and verify the manifest of an index folder, and download an index from a bucket.
 
-`manifest.json` is written last and lists every file with its size and SHA-256. So an unfinished,
-damaged or newer index is refused, with a remedy, before any other file is read. A remote index is
-copied to the user's cache folder, where its files are memory-mapped. All processes share the copy.
-Its folder is named after the manifest's checksum, so a rebuilt index is downloaded again.
+`manifest.json` is written last. It lists every file with its size and SHA-256, and has a checksum
+of its own. So an unfinished, damaged or newer index is refused, with a remedy, before any other
+file is read. A remote index is copied to the user's cache folder, where its files are
+memory-mapped. All processes share the copy. Its folder is named after the manifest's SHA-256, so a
+rebuilt index is downloaded again.
 """
 
 import json
@@ -19,6 +20,7 @@ from filelock import FileLock
 
 from ufo.schemas import storage
 from ufo.schemas.errors import IndexUnusable
+from ufo.schemas.state_files import state_bytes, state_in
 from ufo.schemas.storage import kept_folder
 
 FORMAT = "ufo-index"
@@ -30,7 +32,7 @@ REBUILD = "build it again with `ufo index build --input DUMP --output {path}`"
 
 
 def is_index(path: Path) -> bool:
-    """Return whether `path` has the manifest of an index, of any version."""
+    """Return whether `path` has the manifest of an index, of any version, damaged or not."""
     try:
         return bool(json.loads((path / MANIFEST).read_bytes())["format"] == FORMAT)
     except (OSError, ValueError, TypeError, KeyError):
@@ -48,8 +50,7 @@ def write_manifest(path: Path, files: Sequence[str], content: dict[str, Any]) ->
         for name in files
     ]
     manifest = {"format": FORMAT, "version": VERSION, **content, "files": entries}
-    text = json.dumps(manifest, indent=2, ensure_ascii=False) + "\n"
-    (path / MANIFEST).write_text(text, encoding="utf-8")
+    (path / MANIFEST).write_bytes(state_bytes(manifest))
 
 
 def read_manifest(path: Path, *, verify: bool = False) -> tuple[dict[str, Any], str]:
@@ -88,9 +89,9 @@ def _checked(path: Path) -> tuple[dict[str, Any], list[tuple[str, int, str]], st
             f"{rebuild}"
         ) from None
     try:
-        manifest = json.loads(raw)
+        manifest = state_in(raw)
         kind, version = manifest["format"], manifest["version"]
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, KeyError):
         kind = version = None
     if kind != FORMAT:
         raise IndexUnusable(

@@ -1,4 +1,4 @@
-"""Write and read state files: JSON that says what a run, an attempt or a stream consists of.
+"""Write and read state files: JSON that says what a run, an index or a stream consists of.
 
 The first line has the SHA-256 of the rest, so that damage is noticed before anything is read by it:
 
@@ -43,7 +43,7 @@ def read_state(path: str, remedy: str, make: Callable[[dict[str, Any]], T]) -> T
         RunError: it is damaged, with the `remedy`, or cannot be read.
     """
     try:
-        return make(_content(storage.read(path)))
+        return make(state_in(storage.read(path)))
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -54,7 +54,12 @@ def read_state(path: str, remedy: str, make: Callable[[dict[str, Any]], T]) -> T
         raise damaged_part(path, error, remedy) from error
 
 
-def _content(data: bytes) -> dict[str, Any]:
+def state_in(data: bytes) -> dict[str, Any]:
+    """Return the content in the bytes of a state file.
+
+    Raises:
+        ValueError: they are damaged.
+    """
     content = json.loads(data.decode())
     if not isinstance(content, dict):
         raise ValueError("it is no JSON object")

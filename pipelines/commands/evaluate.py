@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -15,7 +16,6 @@ from ufo.pipelines.options.settings import Settings
 from ufo.pipelines.reports.comparison import is_worse
 from ufo.pipelines.reports.main_score import score_summary
 from ufo.pipelines.reports.unusable import Unusable, unusable
-from ufo.pipelines.runs import attempt
 from ufo.pipelines.runs.comparison import compare
 from ufo.pipelines.runs.remote_results import open_results
 from ufo.pipelines.runs.run import Finished, run_evaluate
@@ -48,7 +48,7 @@ def handle(parser: Parser, argv: Sequence[str], program: bool = False) -> int:
         print_estimate(estimate(chosen), chosen.json)
         return EXIT_DONE
     if program:
-        attempt.command[:] = ["evaluate", *argv]
+        chosen = replace(chosen, command=("evaluate", *argv))
     logs.start(logs.LogSettings(chosen.log_format))
     if chosen.streaming:
         stream(chosen, partial(_reported, chosen), logs.tell)

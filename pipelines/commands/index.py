@@ -95,7 +95,7 @@ def run_build(args: argparse.Namespace) -> int:
                 "for example by 'gcloud storage cp -r'. A copied prefix is an --index like any "
                 "other."
             )
-    from ufo.pipelines.build_index import build
+    from ufo.pipelines.build_index import build  # slow to import, for the other subcommands
 
     result = build(
         args.input,

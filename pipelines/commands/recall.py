@@ -3,6 +3,7 @@
 import shutil
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from ufo.pipelines import logs
@@ -11,7 +12,6 @@ from ufo.pipelines.options.option import Parser
 from ufo.pipelines.options.settings import RECALL_GROUPS, RecallSettings
 from ufo.pipelines.reports.tabular import as_json, page, print_rows
 from ufo.pipelines.reports.unusable import Unusable, unusable
-from ufo.pipelines.runs import attempt
 from ufo.pipelines.runs.remote_results import open_results
 from ufo.pipelines.runs.run import SHEET, run_recall
 from ufo.schemas.errors import EXIT_DONE, EXIT_FAILED
@@ -41,7 +41,7 @@ def handle(parser: "Parser", argv: Sequence[str], program: bool = False) -> int:
     """Run the command; returns the exit code."""
     chosen = settings(RecallSettings, parser, argv)
     if program:
-        attempt.command[:] = ["recall", *argv]
+        chosen = replace(chosen, command=("recall", *argv))
     logs.start(logs.LogSettings(chosen.log_format))
     finished = run_recall(chosen)
     sheet = {"sheet": f"{chosen.output.rstrip('/')}/{SHEET}"} if chosen.facts_only else {}

@@ -74,6 +74,7 @@ def _report(args: argparse.Namespace) -> int:
         raise UsageError("--csv: the overview is not one table; name a report, or take --json.")
     with open_results(args.directory, args.run, reports=args.reports) as results:
         if args.html is not None:
+            # Jinja, which only HTML needs, is slow to import.
             from ufo.pipelines.reports.html_report import write_html
 
             write_html(results, args.html)

@@ -63,7 +63,7 @@ def register(commands: Any) -> None:
 def handle(arguments: argparse.Namespace) -> int:
     """Serve until interrupted."""
     need("serve", "`ufo serve`")
-    from ufo.webapp.server import serve
+    from ufo.webapp.server import serve  # of the extra `serve`
 
     token = os.environ.get(TOKEN_VARIABLE) or None
     given = {flag.name: getattr(arguments, flag.name) for flag in OF_SERVICE}
@@ -95,7 +95,7 @@ def setup(
             f"--results {results!r}: the page browses and writes runs on this machine; name a "
             f"folder, and bring runs there: 'gcloud storage cp -r {results.rstrip('/')}/* DIR'"
         )
-    from ufo.webapp.desk import Setup
+    from ufo.webapp.desk import Setup  # of the extra `serve`
 
     folder = str(local_index(index)) if index else example_index()
     open_index(folder)  # so an unusable index is reported now, and no request waits for it

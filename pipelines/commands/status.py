@@ -200,7 +200,7 @@ def _state(process: Mapping[str, Any], run_folder: str) -> tuple[str, str]:
         return RUNNING, f"kill {process['pid']} stops it; what is finished is kept"
     if words := process.get("command"):
         return STOPPED, "ufo " + shlex.join(words)
-    return STOPPED, "the same command, or call of ufo.evaluate, as before completes it"
+    return STOPPED, "the same command or call, with the same input, completes it"
 
 
 def _alive(pid: int) -> bool:

@@ -94,6 +94,7 @@ def beam_parser(prog: str = "ufo evaluate") -> Parser:
     user's own runner class.
     """
     quiet_beam()
+    # Beam is slow to import, and only a command with such flags needs it here.
     from apache_beam.options.pipeline_options import PipelineOptions, StandardOptions
 
     theirs: list[ArgumentParser] = []

@@ -55,11 +55,12 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
     """The options of a run, checked. `sources` None means those of the defaults that can serve.
 
     `source_definitions` are the named sources of the configuration file, `beam` the flags that are
-    Beam's.
+    Beam's. `command` has the words after `ufo` where that is what runs, for `ufo status`.
     """
 
     source_definitions: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     beam: tuple[str, ...] = ()
+    command: tuple[str, ...] = ()
 
     def checked(self) -> Self:
         """Return these options, checked against each other and completed.

@@ -91,12 +91,13 @@ class Evaluation(FinishedRun):
         Raises:
             UsageError: the file cannot be written.
         """
-        from ufo.pipelines.reports.html_report import write_html
+        from ufo.pipelines.reports.html_report import write_html  # Jinja is slow to import
 
         write_html(self._results, str(path))
 
     def __repr__(self) -> str:
         """Return the report of the run, as `ufo report` prints it."""
+        # rich is slow to import, and a program that prints no result does not need it.
         from ufo.pipelines.reports.overview import overview
         from ufo.pipelines.reports.terminal import print_overview, text_of
 
@@ -105,7 +106,7 @@ class Evaluation(FinishedRun):
         return text_of(partial(print_overview, found))
 
     def _repr_html_(self) -> str:
-        from ufo.pipelines.reports.html_report import notebook_html
+        from ufo.pipelines.reports.html_report import notebook_html  # Jinja is slow to import
 
         return notebook_html(self._results)
 
@@ -246,6 +247,7 @@ class Check:
 
     def __repr__(self) -> str:
         """Return the result as `ufo check` prints it."""
+        # rich is slow to import, and a program that prints no result does not need it.
         from ufo.pipelines.reports.terminal import print_check, text_of
 
         return text_of(partial(print_check, self)).rstrip()

@@ -53,9 +53,6 @@ AGAIN = "what it is a part of is evaluated again"
 
 T = TypeVar("T")
 
-command: list[str] = []
-"""The arguments of the `ufo` command of this process; empty when used as a library."""
-
 Fingerprint = Mapping[str, Any]
 """Plain JSON values, so that it compares equal after a round trip through JSON."""
 
@@ -321,9 +318,11 @@ class Attempt:
         path = process_in(self.folder).get("batches")
         return path if path and os.path.exists(path) else None
 
-    def write_process(self, lines: int, batches: str | None = None) -> None:
+    def write_process(
+        self, lines: int, batches: str | None = None, command: Sequence[str] = ()
+    ) -> None:
         """Write for `ufo status`: the process that works on the attempt, the number of input lines,
-        and the file of batches."""
+        the file of batches, and the words of the `ufo` command, none in Python."""
         path = storage.join(self.folder, PROCESS)
         found = {
             "host": socket.gethostname(),

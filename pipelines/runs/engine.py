@@ -38,9 +38,6 @@ FILE = "job.json"
 
 _END_IT = "it names a job: cancel that on the engine if it still runs, then delete the file"
 
-# A worker imports it before its threads start. Threads that import parts of a package at the same
-# time can see each other's half-made modules.
-_IMPORTED = "--beam_plugin=ufo.transforms.beam.calls"
 _SHARDS_A_WORKER = 4
 # A worker holds one batch of responses and one part file in memory.
 _RESPONSES_A_SHARD = 500
@@ -105,8 +102,7 @@ def run_on_engine(
     there = job_of(flags, attempt.run_folder, folder)
     result = None
     try:
-        given = [*flags, *there.flags(), _IMPORTED]
-        pipeline = beam.Pipeline(options=PipelineOptions(given))
+        pipeline = beam.Pipeline(options=PipelineOptions([*flags, *there.flags()]))
         source = pipeline | "splits" >> beam.Create(splits).with_output_types(Split)
         evaluate(source | "spread" >> beam.Reshuffle(), job, folder)
         write_state(storage.join(tries_folder, FILE), asdict(there))
@@ -131,7 +127,7 @@ def run_on_engine(
 def engine_counters(result: Any) -> dict[str, dict[str, int]]:
     """Return the counters of an engine's job. Where the engine does not return them, report that
     and return {}: the results are written by then."""
-    from ufo.pipelines.graph import counters_of
+    from ufo.pipelines.graph import counters_of  # imports Beam
 
     try:
         return counters_of(result)

@@ -284,7 +284,9 @@ def _finished(plan: Plan, quiet: bool, started: float) -> Finished:
                         "batches of this run are under way; give --batch as before, or --fresh to "
                         "start over and pay for them again"
                     )
-        attempt.write_process(n_lines, batch.path if batch else None)
+        # Without its input, the command as typed would not go on.
+        command = () if plan.piped else settings.command
+        attempt.write_process(n_lines, batch.path if batch else None, command)
         _report_judging(plan, progress)
         with _errors_explained(attempt):
             ready = ready_to_move(attempt)

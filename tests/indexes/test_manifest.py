@@ -16,15 +16,16 @@ from tests.indexes.conftest import Build
 from ufo.indexes.index import open_index
 from ufo.indexes.manifest import MANIFEST, is_index, local_index, read_manifest, write_manifest
 from ufo.schemas.errors import IndexUnusable
+from ufo.schemas.state_files import state_bytes, state_in
 
 Harm = Callable[[Path], object]
 
 
 def _edit(path: Path, **changes: object) -> None:
     """Change entries of a manifest; those that are `...` are left out."""
-    manifest = {**json.loads((path / MANIFEST).read_text()), **changes}
+    manifest = {**state_in((path / MANIFEST).read_bytes()), **changes}
     kept = {name: value for name, value in manifest.items() if value is not ...}
-    (path / MANIFEST).write_text(json.dumps(kept))
+    (path / MANIFEST).write_bytes(state_bytes(kept))
 
 
 def _end(path: Path, end: bytes) -> None:
@@ -66,7 +67,6 @@ def test_a_manifest_lists_files_with_their_sizes_and_checksums(folder: Path) -> 
             for name, data in files
         ],
     }
-    assert "Ulm, é" in text.decode()
     assert fingerprint == sha256(text).hexdigest()
 
 
@@ -118,6 +118,23 @@ def test_damage_is_refused(folder: Path, damage: Harm, reason: str) -> None:
         read_manifest(folder)
     assert str(folder) in raised.value.message
     assert "ufo index build" in raised.value.message
+
+
+@pytest.mark.parametrize("bit", [0, 2, 7])
+def test_each_flipped_bit_of_a_manifest_is_refused(folder: Path, bit: int) -> None:
+    written = (folder / MANIFEST).read_bytes()
+    for at in range(len(written)):
+        flipped = bytearray(written)
+        flipped[at] ^= 1 << bit
+        (folder / MANIFEST).write_bytes(flipped)
+        with pytest.raises(IndexUnusable, match="is damaged or of another kind"):
+            read_manifest(folder)
+
+
+def test_a_manifest_of_before_there_were_checksums_is_read(folder: Path) -> None:
+    content = state_in((folder / MANIFEST).read_bytes())
+    (folder / MANIFEST).write_text(json.dumps(content))
+    assert read_manifest(folder)[0] == content
 
 
 def test_a_large_file_is_read_where_all_are_verified(folder: Path) -> None:

@@ -4,14 +4,16 @@ import json
 import os
 import subprocess
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from threading import Thread
 from typing import Any
 
 import pytest
 
-from tests.pipelines.conftest import Outcome, command, ok, ufo
+from tests.pipelines.conftest import Outcome, command, ok, settings_of, ufo
+from ufo.pipelines.runs.run import run_evaluate
 from ufo.schemas.errors import RunError
 
 LINES = b'{"response": "Etna is in Sicily."}\nnope\n'
@@ -64,6 +66,24 @@ def test_no_error_of_a_run_of_a_pipe_says_that_the_command_alone_resumes_it(
     done = evaluated(tmp_path, LINES, ufo)
     assert done.code == 1
     assert told in done.err
+
+
+@pytest.mark.parametrize("piped", [True, False])
+def test_status_shows_the_command_that_goes_on_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, piped: bool
+) -> None:
+    def fails(*arguments: Any, **options: Any) -> None:
+        raise RunError("no memory")
+
+    monkeypatch.setattr("ufo.pipelines.runs.run.run_chunks", fails)
+    (tmp_path / "file").write_bytes(LINES)
+    with pipe(tmp_path, LINES) if piped else nullcontext(tmp_path / "file") as path:
+        words = ("--input", str(path), "--output", str(tmp_path / "out"), *MORE)
+        with pytest.raises(RunError):
+            run_evaluate(replace(settings_of(*words), command=("evaluate", *words)), quiet=True)
+    told = "the same command or call, with the same input, completes it"
+    (run,) = json.loads(ok("status", tmp_path / "out", "--json").out)
+    assert run["next"] == (told if piped else f"ufo evaluate {' '.join(words)}")
 
 
 def test_an_empty_pipe_is_an_empty_input(tmp_path: Path) -> None:

@@ -292,7 +292,7 @@ class HubVerifier(Verifier):
         path = os.path.join(self._texts, _TOKENIZER)
         if os.path.isfile(path):
             return Tokenizer.from_file(path)
-        from transformers import AutoTokenizer
+        from transformers import AutoTokenizer  # slow to import
 
         made: Tokenizer = AutoTokenizer.from_pretrained(self._texts, **_TRUSTED).backend_tokenizer
         return made

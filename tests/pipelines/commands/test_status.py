@@ -192,7 +192,7 @@ def test_a_process_that_holds_the_lock_of_its_run_is_running(
         pytest.param(
             {"command": []},
             "stopped",
-            "the same command, or call of ufo.evaluate, as before completes it",
+            "the same command or call, with the same input, completes it",
             id="without the lock, of a program",
         ),
         pytest.param(

@@ -11,7 +11,6 @@ import pytest
 from tests.conftest import blank
 from tests.pipelines.conftest import settings_of, write_lines
 from ufo.pipelines.options.jobs import choose
-from ufo.pipelines.runs import attempt as attempts
 from ufo.pipelines.runs.attempt import (
     Attempt,
     Written,
@@ -300,12 +299,9 @@ def test_responses_that_wait_are_counted_over_steps() -> None:
 # --- what is written beside it
 
 
-def test_the_note_of_a_process_has_no_secrets(
-    attempt: Attempt, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_note_of_a_process_has_no_secrets(attempt: Attempt) -> None:
     words = ["evaluate", "--base_url", "https://me:pass@host/v1?key=k", "--run", "a?b", "x@y"]
-    monkeypatch.setattr(attempts, "command", words)
-    attempt.write_process(7, "/caches/b")
+    attempt.write_process(7, "/caches/b", words)
     found = json.loads((Path(attempt.folder) / "process.json").read_text())
     assert found["command"] == [
         *("evaluate", "--base_url", "https://…host/v1?…", "--run", "a?b", "x@y"),
