@@ -24,8 +24,9 @@ from ufo.pipelines.runs.chunks import Chunk
 from ufo.pipelines.runs.finish import check_complete
 from ufo.schemas import storage
 from ufo.schemas.records import Part, RecallInput
+from ufo.schemas.tables import registered_parts
 from ufo.transforms.beam.calls import CheckSources, Extract, RecallAnswers
-from ufo.transforms.beam.files import ReadRecords, WriteTables, written_parts
+from ufo.transforms.beam.files import ReadRecords, WriteTables
 from ufo.transforms.job import COUNTED, Job, Split
 from ufo.transforms.recall.recall_input import parse_recall
 from ufo.transforms.recall.recallers import RecallJob
@@ -68,7 +69,7 @@ def evaluate_chunk(chunk: Chunk, job: Any, folder: str) -> Written:
     logs.event("chunk started", chunk=chunk.number, lines=chunk.n_lines)
     result = pipeline.run()
     result.wait_until_finish()
-    found = Written(written_parts(folder), counters_of(result))
+    found = Written(registered_parts(folder), counters_of(result))
     if not found.waiting:
         check_complete(found.parts, job)
     logs.event(

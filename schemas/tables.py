@@ -11,7 +11,7 @@ import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from hashlib import sha256
 from operator import attrgetter
 from pathlib import Path
@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 from ufo.schemas import records, storage
 from ufo.schemas.errors import REMEDY, RunError, UsageError, damaged_part, unknown_value
 from ufo.schemas.records import Part
-from ufo.schemas.state_files import entry, read_state
+from ufo.schemas.state_files import entry, read_state, write_state
 from ufo.schemas.storage import RemoteError
 
 SCHEMA_VERSION = 1
@@ -171,6 +171,34 @@ def write_part(table: str, path: str, rows: pa.Table) -> Part:
     with storage.writing(path) as sink:
         sink.write(content)
     return Part(table, path, rows.num_rows, sha256(content).hexdigest())
+
+
+_NOTE = ".note"
+
+
+def register_part(part: Part) -> Part:
+    """Write a note of a part file beside it, with its rows and checksum, and return the part."""
+    write_state(part.path + _NOTE, dataclasses.asdict(part))
+    return part
+
+
+def registered_parts(folder: str) -> list[Part]:
+    """Return the part files in a folder that have a note, ordered by path.
+
+    Raises:
+        RunError: a note is damaged, or of another part.
+    """
+    notes = (path for path in storage.files_below(folder) if path.endswith(_NOTE))
+    remedy = "what it is of is evaluated again by the same command"
+    parts = (read_state(path, remedy, partial(_part_of, path)) for path in notes)
+    return [part for part in parts if part is not None]
+
+
+def _part_of(note: str, content: dict[str, Any]) -> Part:
+    part = Part(**content)
+    if storage.absolute(part.path + _NOTE) != storage.absolute(note):
+        raise ValueError("it is of another part")
+    return part
 
 
 def label_files(directory: Path) -> tuple[Path, ...]:

@@ -2,8 +2,8 @@
 
 DIR/run=NAME/.attempt-ID/attempt.json       the fingerprint of the attempt
                         /process.json       the last process that worked on it
-                        /chunks/00012/…     the parts of a chunk; at the end done.json, which lists
-                                            them with the counts of the steps
+                        /chunks/00012/…     the parts of a chunk, each with a note; at the end
+                                            done.json, with the counts of the steps
 """
 
 import json
@@ -12,7 +12,7 @@ import re
 import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from hashlib import sha256
@@ -30,7 +30,14 @@ from ufo.schemas.errors import RunError, UsageError
 from ufo.schemas.records import Part
 from ufo.schemas.state_files import entry, read_state, write_state
 from ufo.schemas.storage import shared_folder
-from ufo.schemas.tables import SCHEMA_VERSION, check_part, read_rows, to_arrow, write_part
+from ufo.schemas.tables import (
+    SCHEMA_VERSION,
+    check_part,
+    read_rows,
+    registered_parts,
+    to_arrow,
+    write_part,
+)
 from ufo.transforms.job import WAITING
 from ufo.transforms.llm.usage_log import logged_requests
 
@@ -292,10 +299,16 @@ class Attempt:
         folder = self.chunk_folder(chunk)
         return read_note(storage.join(folder, DONE), partial(_written, folder))
 
-    def mark_done(self, chunk: int | str, written: "Written") -> None:
-        """Record that a chunk is finished, after flushing its written parts to disk."""
+    def mark_done(self, chunk: int | str, written: "Written", below: str = "") -> None:
+        """Record that a chunk is finished, after flushing its written parts to disk. They are
+        in its folder, or in the one of the name `below` in that."""
         storage.flush(part.path for part in written.parts)
-        write_state(storage.join(self.chunk_folder(chunk), DONE), asdict(written))
+        content = {
+            "below": below,
+            "checksum_of_parts": _checksum(written.parts),
+            "counters": written.counters,
+        }
+        write_state(storage.join(self.chunk_folder(chunk), DONE), content)
 
     def abandon(self) -> None:
         """Delete the attempt unless one of its chunks is finished."""
@@ -346,14 +359,19 @@ def read_note(path: str, make: Callable[[dict[str, Any]], T]) -> T | None:
 
 
 def _written(folder: str, content: dict[str, Any]) -> Written:
-    parts = [Part(**item) for item in content["parts"]]
-    below = storage.join(storage.absolute(folder), "")
-    if not all(storage.absolute(part.path).startswith(below) for part in parts):
-        raise ValueError("its parts are not in its folder")
+    below = entry(content, "below", str)
+    parts = registered_parts(storage.join(folder, below) if below else folder)
+    if _checksum(parts) != content["checksum_of_parts"]:
+        raise ValueError("its parts are not those that are there")
     for part in parts:
         if part.sha256 and not storage.is_remote(part.path):
             check_part(part.path, part.sha256, AGAIN)
     return Written(parts, entry(content, "counters", dict))
+
+
+def _checksum(parts: Sequence[Part]) -> str:
+    files = repr([(part.table, part.rows, part.sha256) for part in parts])
+    return sha256(files.encode()).hexdigest()
 
 
 def _without_secrets(word: str) -> str:

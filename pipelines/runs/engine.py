@@ -31,6 +31,7 @@ from ufo.pipelines.runs.workers import check_ipython, is_interrupt, of_step
 from ufo.schemas import storage
 from ufo.schemas.errors import Interrupted
 from ufo.schemas.state_files import read_state, write_state
+from ufo.schemas.tables import registered_parts
 from ufo.transforms.job import Job, Split
 
 CHUNK = "portable"
@@ -74,7 +75,6 @@ def run_on_engine(
     from apache_beam.options.pipeline_options import PipelineOptions
 
     from ufo.pipelines.graph import evaluate
-    from ufo.transforms.beam.files import written_parts
 
     check_ipython()
     n_lines = sum(chunk.n_lines for chunk in chunks)
@@ -86,7 +86,8 @@ def run_on_engine(
     end_earlier(folder, progress.say)
     # An earlier try may have left parts, and its job may still be writing: use a new folder.
     storage.delete(folder)
-    tries_folder, folder = folder, storage.join(folder, uuid4().hex[:8])
+    tries_folder, name = folder, uuid4().hex[:8]
+    folder = storage.join(tries_folder, name)
     storage.make_folder(folder)
     # A worker has another working directory.
     splits = [
@@ -117,9 +118,9 @@ def run_on_engine(
                 f"interrupted{ended and '; '}{ended}; the same command completes the run"
             ) from None
         raise of_step(error, attempt, "the pipeline") from error
-    found = Written(written_parts(folder), engine_counters(result))
+    found = Written(registered_parts(folder), engine_counters(result))
     check_complete(found.parts, job)
-    attempt.mark_done(CHUNK, found)
+    attempt.mark_done(CHUNK, found, name)
     progress.chunk(n_lines, found.counters, True)
     return found
 

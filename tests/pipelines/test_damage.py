@@ -13,7 +13,7 @@ from ufo.pipelines.runs.attempt import Attempt, Written
 from ufo.pipelines.runs.finish import finish, move_in, ready_to_move
 from ufo.schemas import storage
 from ufo.schemas.errors import RunError
-from ufo.schemas.tables import choose_runs, to_arrow, write_part
+from ufo.schemas.tables import choose_runs, register_part, to_arrow, write_part
 
 
 def flip(path: Path, at: int, n: int = 1) -> None:
@@ -133,10 +133,13 @@ def test_no_attempt_is_resumed_with_a_flipped_note(tmp_path: Path) -> None:
     assert resumed().identifier == attempt.identifier
 
 
-def test_no_chunk_is_finished_with_a_flipped_note(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["done.json", "failures.parquet.note"])
+def test_no_chunk_is_finished_with_a_flipped_note(tmp_path: Path, name: str) -> None:
     attempt = Attempt.open(str(tmp_path), {"chunk_size": 4})
-    attempt.mark_done(0, Written([], {"read": {"lines": 4}}))
-    note = Path(attempt.chunk_folder(0), "done.json")
+    folder = attempt.chunk_folder(0)
+    part = write_part("failures", f"{folder}/failures.parquet", to_arrow("failures", []))
+    attempt.mark_done(0, Written([register_part(part)], {"read": {"lines": 4}}))
+    note = Path(folder, name)
 
     def done() -> None:
         if attempt.done(0) is None:
@@ -145,16 +148,15 @@ def test_no_chunk_is_finished_with_a_flipped_note(tmp_path: Path) -> None:
     assert read_with_a_flip(note, done) == []
 
 
-def test_a_chunk_is_not_finished_by_the_note_of_another(tmp_path: Path) -> None:
+@pytest.mark.parametrize("notes", [["done.json"], ["done.json", "failures.parquet.note"]])
+def test_a_chunk_is_not_finished_by_the_note_of_another(tmp_path: Path, notes: list[str]) -> None:
     attempt = Attempt.open(str(tmp_path), {"chunk_size": 4})
-    part = write_part(
-        "failures", f"{attempt.chunk_folder(0)}/failures.parquet", to_arrow("failures", [])
-    )
-    written = Written([part], {})
+    folder, next_folder = attempt.chunk_folder(0), attempt.chunk_folder(1)
+    part = write_part("failures", f"{folder}/failures.parquet", to_arrow("failures", []))
+    written = Written([register_part(part)], {})
     attempt.mark_done(0, written)
-    shutil.copy(
-        Path(attempt.chunk_folder(0), "done.json"), Path(attempt.chunk_folder(1), "done.json")
-    )
+    for note in notes:
+        shutil.copy(Path(folder, note), next_folder)
     other = Attempt(str(tmp_path), "0" * 8, attempt.fingerprint)
     shutil.copytree(attempt.folder, other.folder)
     assert attempt.done(0) == written

@@ -13,6 +13,7 @@ import pytest
 from tests.conftest import blank, rows_of, write_run
 from ufo.schemas import records
 from ufo.schemas.errors import RunError, UsageError
+from ufo.schemas.records import Part
 from ufo.schemas.tables import (
     KEYS,
     OF_EVALUATE,
@@ -25,6 +26,8 @@ from ufo.schemas.tables import (
     finished_runs,
     label_files,
     read_rows,
+    register_part,
+    registered_parts,
     sort_key,
     to_arrow,
     write_part,
@@ -108,6 +111,23 @@ def test_a_part_that_changed_or_is_gone_is_damaged(part: Any, known: bool) -> No
     path.unlink()
     with pytest.raises(RunError, match=r"is damaged: .*; try that"):
         check_part(part.path, checksum, "try that")
+
+
+def test_the_parts_of_a_folder_are_those_with_a_note(tmp_path: Path) -> None:
+    parts = [Part("usage", str(tmp_path / f"{name}.parquet"), 3, "c") for name in ("a", "b")]
+    assert registered_parts(str(tmp_path)) == []
+    assert [register_part(part) for part in reversed(parts)] == parts[::-1]
+    (tmp_path / "c.parquet").write_bytes(b"")
+    assert registered_parts(str(tmp_path)) == parts
+
+
+@pytest.mark.parametrize(
+    "said", ['{"tabel": "x"}', '{"table": "x", "path": "b", "rows": 1}', "{}", "{"]
+)
+def test_a_note_of_a_part_that_is_damaged_is_refused(tmp_path: Path, said: str) -> None:
+    (tmp_path / "a.parquet.note").write_text(said)
+    with pytest.raises(RunError, match=r"a\.parquet\.note' is damaged"):
+        registered_parts(str(tmp_path))
 
 
 def test_each_damaged_part_of_a_run_is_told(tmp_path: Path) -> None:

@@ -30,8 +30,7 @@ from apache_beam.typehints.schemas import schema_from_element_type
 import ufo  # noqa: F401
 from ufo.schemas import records, storage
 from ufo.schemas.records import Failure, InputRecord, Part
-from ufo.schemas.state_files import read_state, state_bytes
-from ufo.schemas.tables import KEYS, values_of, values_to_arrow, write_part
+from ufo.schemas.tables import KEYS, register_part, values_of, values_to_arrow, write_part
 from ufo.transforms.job import COUNTED, Job, Split, lines
 from ufo.transforms.llm.usage_log import UsageLog
 from ufo.transforms.read import failure
@@ -45,8 +44,6 @@ Parse = Callable[[str, bytes, int], Any]
 Key = tuple[str, int]
 Rows = dict[str, Sequence[Any]]
 """The rows of one response that a step makes, by table."""
-NOTE = ".note"
-"""The ending of the file beside a part file, which has the part's row count and checksum."""
 ROWS = "rows"
 """The name of the output that gives them."""
 
@@ -250,10 +247,7 @@ class _WritePart(beam.DoFn):  # type: ignore[misc]
         (table, part), blocks = item
         data = pa.concat_tables(pa.ipc.open_stream(block).read_all() for block in blocks)
         path = storage.join(self._folder, f"{table}-{part:05d}.parquet")
-        written = write_part(table, path, whole(table, data))
-        with storage.writing(path + NOTE) as note:
-            note.write(state_bytes(dataclasses.asdict(written)))
-        yield written
+        yield register_part(write_part(table, path, whole(table, data)))
 
 
 def whole(table: str, data: pa.Table) -> pa.Table:
@@ -266,17 +260,9 @@ def whole(table: str, data: pa.Table) -> pa.Table:
     return data.take(order)
 
 
-def written_parts(folder: str) -> list[Part]:
-    """Return the parts that a pipeline wrote below a folder, ordered by path."""
-    notes = (path for path in storage.files_below(folder) if path.endswith(NOTE))
-    remedy = "evaluate its run again"
-    parts = (read_state(path, remedy, lambda content: Part(**content)) for path in notes)
-    return [part for part in parts if part is not None]
-
-
 @beam.ptransform_fn  # type: ignore[untyped-decorator]
 def WriteTables(rows: Any, job: Job, folder: str) -> Any:
-    """Collections of `Rows` → one `Part` for each file written below `folder`."""
+    """Collections of `Rows` → one `Part` for each file written in `folder`."""
     pack = beam.ParDo(_Pack(job.parts)).with_output_types(tuple[Key, bytes])
     blocks = [collection | f"pack {number}" >> pack for number, collection in enumerate(rows, 1)]
     write = beam.ParDo(_WritePart(folder)).with_output_types(Part)

@@ -24,7 +24,7 @@ from ufo.pipelines.runs.inputs import InputFile, PlainFile, find_inputs
 from ufo.pipelines.runs.run import Plan, plan_of
 from ufo.schemas.errors import RunError, UsageError
 from ufo.schemas.records import Usage
-from ufo.schemas.tables import read_rows, to_arrow, write_part
+from ufo.schemas.tables import read_rows, register_part, to_arrow, write_part
 from ufo.transforms.job import WAITING
 from ufo.transforms.llm.usage_log import UsageLog
 
@@ -226,8 +226,9 @@ def usage_of(requests: int) -> pa.Table:
 
 
 def finished(attempt: Attempt, chunk: int | str = 0) -> Written:
-    path = f"{attempt.chunk_folder(chunk)}/usage.parquet"
-    written = Written([write_part("usage", path, usage_of(2))], {"read": {"same": 1}})
+    folder = attempt.chunk_folder(chunk)
+    part = write_part("usage", f"{folder}/usage.parquet", usage_of(2))
+    written = Written([register_part(part)], {"read": {"same": 1}})
     attempt.mark_done(chunk, written)
     return written
 
@@ -262,10 +263,10 @@ def test_a_chunk_with_a_damaged_part_is_not_finished(
     "note",
     [
         pytest.param("{", id="that is no JSON"),
-        pytest.param("{}", id="without parts"),
-        pytest.param('{"parts": []}', id="without counts"),
-        pytest.param('{"parts": [{"tabel": "x"}]}', id="with an unknown field"),
-        pytest.param('{"parts": 5}', id="of another type"),
+        pytest.param("{}", id="that is empty"),
+        pytest.param('{"below": "", "counters": {}}', id="without a checksum of the parts"),
+        pytest.param('{"below": 5, "checksum_of_parts": "", "counters": {}}', id="of another type"),
+        pytest.param('{"below": "", "checksum_of_parts": "", "counters": {}}', id="of other parts"),
     ],
 )
 def test_a_chunk_with_a_note_is_not_finished(

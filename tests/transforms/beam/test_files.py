@@ -1,16 +1,14 @@
 """The rows of a part file, and the counters of a step."""
 
-import dataclasses
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.conftest import blank
-from ufo.schemas.records import Evidence, Part, Passage
+from ufo.schemas.records import Evidence, Passage
 from ufo.schemas.tables import to_arrow
-from ufo.transforms.beam.files import NOTE, StepCounters, whole, written_parts
+from ufo.transforms.beam.files import StepCounters, whole
 from ufo.transforms.llm.usage_log import UsageReader
 
 KEY = {"response_id": "r", "unit_id": "u", "source": "s", "rank": 1, "passage_id": "p"}
@@ -32,15 +30,6 @@ def test_a_passage_stands_once_in_a_part() -> None:
     found = whole("passages", to_arrow("passages", rows))
     assert found.column("passage_id").to_pylist() == ["a", "b"]
     assert found.column("text").to_pylist() == ["A", "B"]
-
-
-def test_the_parts_of_a_folder_are_those_with_a_note(tmp_path: Path) -> None:
-    parts = [Part("usage", str(tmp_path / f"{name}.parquet"), 3, "c") for name in ("a", "b")]
-    for part in reversed(parts):
-        Path(part.path).write_bytes(b"")
-        Path(part.path + NOTE).write_text(json.dumps(dataclasses.asdict(part)))
-    (tmp_path / "c.parquet").write_bytes(b"")
-    assert written_parts(str(tmp_path)) == parts
 
 
 def test_counts_are_added_up_under_the_name_of_their_step(tmp_path: Path) -> None:
