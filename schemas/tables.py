@@ -178,7 +178,9 @@ _NOTE = ".note"
 
 def register_part(part: Part) -> Part:
     """Write a note of a part file beside it, with its rows and checksum, and return the part."""
-    write_state(part.path + _NOTE, dataclasses.asdict(part))
+    content = dataclasses.asdict(part)
+    del content["path"]  # the folder may be moved
+    write_state(part.path + _NOTE, content)
     return part
 
 
@@ -186,7 +188,7 @@ def registered_parts(folder: str) -> list[Part]:
     """Return the part files in a folder that have a note, ordered by path.
 
     Raises:
-        RunError: a note is damaged, or of another part.
+        RunError: a note is damaged.
     """
     notes = (path for path in storage.files_below(folder) if path.endswith(_NOTE))
     remedy = "what it is of is evaluated again by the same command"
@@ -195,10 +197,7 @@ def registered_parts(folder: str) -> list[Part]:
 
 
 def _part_of(note: str, content: dict[str, Any]) -> Part:
-    part = Part(**content)
-    if storage.absolute(part.path + _NOTE) != storage.absolute(note):
-        raise ValueError("it is of another part")
-    return part
+    return Part(path=note.removesuffix(_NOTE), **content)
 
 
 def label_files(directory: Path) -> tuple[Path, ...]:

@@ -297,13 +297,14 @@ class Attempt:
         Parts on other file systems are not read back: those systems check their files themselves.
         """
         folder = self.chunk_folder(chunk)
-        return read_note(storage.join(folder, DONE), partial(_written, folder))
+        return read_note(storage.join(folder, DONE), partial(_written, folder, str(chunk)))
 
     def mark_done(self, chunk: int | str, written: "Written", below: str = "") -> None:
         """Record that a chunk is finished, after flushing its written parts to disk. They are
         in its folder, or in the one of the name `below` in that."""
         storage.flush(part.path for part in written.parts)
         content = {
+            "chunk": str(chunk),
             "below": below,
             "checksum_of_parts": _checksum(written.parts),
             "counters": written.counters,
@@ -358,7 +359,9 @@ def read_note(path: str, make: Callable[[dict[str, Any]], T]) -> T | None:
         return None
 
 
-def _written(folder: str, content: dict[str, Any]) -> Written:
+def _written(folder: str, chunk: str, content: dict[str, Any]) -> Written:
+    if content["chunk"] != chunk:
+        raise ValueError("it is of another chunk")
     below = entry(content, "below", str)
     parts = registered_parts(storage.join(folder, below) if below else folder)
     if _checksum(parts) != content["checksum_of_parts"]:

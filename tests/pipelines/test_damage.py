@@ -148,20 +148,20 @@ def test_no_chunk_is_finished_with_a_flipped_note(tmp_path: Path, name: str) -> 
     assert read_with_a_flip(note, done) == []
 
 
-@pytest.mark.parametrize("notes", [["done.json"], ["done.json", "failures.parquet.note"]])
-def test_a_chunk_is_not_finished_by_the_note_of_another(tmp_path: Path, notes: list[str]) -> None:
+FILES = ("done.json", "failures.parquet.note", "failures.parquet")
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_a_chunk_is_not_finished_by_the_files_of_another(tmp_path: Path, n: int) -> None:
     attempt = Attempt.open(str(tmp_path), {"chunk_size": 4})
     folder, next_folder = attempt.chunk_folder(0), attempt.chunk_folder(1)
     part = write_part("failures", f"{folder}/failures.parquet", to_arrow("failures", []))
     written = Written([register_part(part)], {})
     attempt.mark_done(0, written)
-    for note in notes:
-        shutil.copy(Path(folder, note), next_folder)
-    other = Attempt(str(tmp_path), "0" * 8, attempt.fingerprint)
-    shutil.copytree(attempt.folder, other.folder)
+    for name in FILES[:n]:
+        shutil.copy(Path(folder, name), next_folder)
     assert attempt.done(0) == written
     assert attempt.done(1) is None
-    assert other.done(0) is None
 
 
 def test_a_run_is_not_finished_by_the_note_of_another_attempt(tmp_path: Path) -> None:

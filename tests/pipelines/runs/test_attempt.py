@@ -24,6 +24,7 @@ from ufo.pipelines.runs.inputs import InputFile, PlainFile, find_inputs
 from ufo.pipelines.runs.run import Plan, plan_of
 from ufo.schemas.errors import RunError, UsageError
 from ufo.schemas.records import Usage
+from ufo.schemas.state_files import state_bytes, state_in
 from ufo.schemas.tables import read_rows, register_part, to_arrow, write_part
 from ufo.transforms.job import WAITING
 from ufo.transforms.llm.usage_log import UsageLog
@@ -259,22 +260,43 @@ def test_a_chunk_with_a_damaged_part_is_not_finished(
     assert f"{str(path)!r} is damaged" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    "note",
-    [
-        pytest.param("{", id="that is no JSON"),
-        pytest.param("{}", id="that is empty"),
-        pytest.param('{"below": "", "counters": {}}', id="without a checksum of the parts"),
-        pytest.param('{"below": 5, "checksum_of_parts": "", "counters": {}}', id="of another type"),
-        pytest.param('{"below": "", "checksum_of_parts": "", "counters": {}}', id="of other parts"),
-    ],
-)
-def test_a_chunk_with_a_note_is_not_finished(
-    attempt: Attempt, capsys: pytest.CaptureFixture[str], note: str
+@pytest.mark.parametrize("said", ["{", "{}"])
+def test_a_chunk_with_a_note_that_says_nothing_is_not_finished(
+    attempt: Attempt, capsys: pytest.CaptureFixture[str], said: str
 ) -> None:
-    (Path(attempt.chunk_folder(0)) / "done.json").write_text(note)
+    finished(attempt)
+    Path(attempt.chunk_folder(0), "done.json").write_text(said)
     assert attempt.done(0) is None
     assert "done.json' is damaged" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param({"chunk": "1"}, id="another chunk"),
+        pytest.param({"checksum_of_parts": ""}, id="other parts"),
+        pytest.param({"below": 5}, id="a folder that is no name"),
+        pytest.param({"counters": None}, id="no counts"),
+    ],
+)
+def test_a_chunk_is_not_finished_by_a_note_of(
+    attempt: Attempt, capsys: pytest.CaptureFixture[str], change: dict[str, Any]
+) -> None:
+    finished(attempt)
+    note = Path(attempt.chunk_folder(0), "done.json")
+    note.write_bytes(state_bytes(state_in(note.read_bytes()) | change))
+    assert attempt.done(0) is None
+    assert "done.json' is damaged" in capsys.readouterr().err
+
+
+def test_a_chunk_stays_finished_where_the_folder_is_moved(tmp_path: Path) -> None:
+    attempt = Attempt.open(str(tmp_path / "before"), printed())
+    written = finished(attempt)
+    (tmp_path / "before").rename(tmp_path / "after")
+    moved = Attempt.open(str(tmp_path / "after"), printed()).done(0)
+    assert moved is not None
+    assert moved.counters == written.counters
+    assert [Path(part.path).parents[3] for part in moved.parts] == [tmp_path / "after"]
 
 
 def test_an_attempt_without_a_finished_chunk_is_abandoned(attempt: Attempt) -> None:
