@@ -42,7 +42,7 @@ _NAME_CHARACTERS = 90
 _OF_ONE_RUN = ("since", "baseline", "fail_under", "min_scored", "fresh", "dry_run", "batch")
 _WINDOW = "window.json"
 _EMPTY = "empty"
-_DELETE = "delete the folder of this window, and the next window takes its files"
+_DELETE = "delete the folder of this window, and the next window takes the files that are there"
 _REMEDY = f"{_DELETE}; or begin a stream of another --run, which takes every file"
 
 Say = Callable[[str], None]
@@ -138,17 +138,29 @@ def _evaluated(
         idle_seconds=None,
     )
     try:
-        try:
-            return run_evaluate(bounded, quiet)
-        except InputChanged:  # a file grew after its window was closed, and the stream was stopped
-            say(f"window {window}: a file has changed since; the window is evaluated anew.")
-            return run_evaluate(replace(bounded, fresh=True), quiet)
+        return _finished(bounded, window, say, quiet)
     except NothingUsable as error:
         # A file like this beside another one costs its own lines, and the stream goes on.
         windows.mark_empty(window)
         again = "" if isinstance(error, NothingToEvaluate) else f". To read it again, {_DELETE}"
         say(f"window {window}: {error.message.rstrip('.')}{again}")
         return None
+
+
+def _finished(bounded: Settings, window: str, say: Say, quiet: bool) -> Finished:
+    """Evaluate a window, whose files may have changed or be gone since it was closed."""
+    try:
+        return run_evaluate(bounded, quiet)
+    except InputChanged:  # since the stream was stopped
+        say(f"window {window}: a file has changed since; the window is evaluated anew.")
+        return run_evaluate(replace(bounded, fresh=True), quiet)
+    except UsageError:
+        gone = [path for path in bounded.input if not storage.exists(path)]
+        if not gone:
+            raise
+        raise UsageError(
+            f"window {window} has taken {gone[0]!r}, which is gone: put it back, or {_DELETE}"
+        ) from None
 
 
 class Arrivals:

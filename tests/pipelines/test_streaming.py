@@ -152,6 +152,19 @@ def test_a_window_whose_file_grew_while_the_stream_was_stopped_is_evaluated_anew
     assert "window s.w000001: a file has changed since" in world.said[0]
 
 
+def test_a_window_whose_file_is_gone_says_how_the_stream_goes_on(world: World) -> None:
+    world.add("a", "r1")
+    path = world.folder / "in" / "a.jsonl"
+    StreamWindows(str(world.folder / "out"), "s").close([ArrivedFile(str(path), 39)])
+    path.unlink()
+    world.add("b", "r2")
+    with pytest.raises(UsageError, match=r"w000001 has taken .*a\.jsonl.*put it back, or delete"):
+        world.run()
+    shutil.rmtree(world.folder / "out" / "run=s.w000001")
+    assert world.run() == 1
+    assert ids(f"{world.folder}/out/run=*/") == ["r2"]
+
+
 def test_a_window_that_was_killed_after_its_manifest_is_tidied(world: World) -> None:
     world.add("a", "r1")
     killed = started(world.words(), DELETION, 2)  # the first is of its only chunk's folder
