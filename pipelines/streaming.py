@@ -14,6 +14,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -21,10 +22,17 @@ from typing import Any
 from ufo.pipelines.options.jobs import choose
 from ufo.pipelines.options.settings import Settings
 from ufo.pipelines.runs.attempt import checked_name, run_lock
+from ufo.pipelines.runs.finish import earlier_manifest
 from ufo.pipelines.runs.inputs import is_piped
 from ufo.pipelines.runs.run import Finished, run_evaluate
 from ufo.schemas import storage
-from ufo.schemas.errors import NothingToEvaluate, RunError, UsageError
+from ufo.schemas.errors import (
+    InputChanged,
+    NothingToEvaluate,
+    NothingUsable,
+    RunError,
+    UsageError,
+)
 from ufo.schemas.state_files import read_state, state_bytes
 from ufo.schemas.tables import MANIFEST
 
@@ -34,10 +42,8 @@ _NAME_CHARACTERS = 90
 _OF_ONE_RUN = ("since", "baseline", "fail_under", "min_scored", "fresh", "dry_run", "batch")
 _WINDOW = "window.json"
 _EMPTY = "empty"
-_REMEDY = (
-    "delete the folder of this window, and the next window takes its files; or begin a stream of "
-    "another --run, which takes every file"
-)
+_DELETE = "delete the folder of this window, and the next window takes the files that are there"
+_REMEDY = f"{_DELETE}; or begin a stream of another --run, which takes every file"
 
 Say = Callable[[str], None]
 
@@ -74,6 +80,7 @@ def stream(
     done = 0
     with run_lock(settings.output, lock_folder, windows.name):
         closed = windows.unfinished()
+        windows.tidy()
         arrivals = Arrivals(settings.input, windows.sizes(settings.input), say)
         news, opened = clock(), None
         while True:
@@ -122,7 +129,7 @@ def _checked(settings: Settings) -> str:
 def _evaluated(
     settings: Settings, windows: "StreamWindows", window: str, say: Say, quiet: bool
 ) -> Finished | None:
-    """Evaluate a closed window; return None if its files have no line."""
+    """Evaluate a closed window; return None if its files have no usable record."""
     bounded = replace(
         settings,
         input=tuple(file.path for file in windows.closed()[window]),
@@ -131,11 +138,29 @@ def _evaluated(
         idle_seconds=None,
     )
     try:
-        return run_evaluate(bounded, quiet)
-    except NothingToEvaluate as error:
+        return _finished(bounded, window, say, quiet)
+    except NothingUsable as error:
+        # A file like this beside another one costs its own lines, and the stream goes on.
         windows.mark_empty(window)
-        say(f"window {window}: {error.message}")
+        again = "" if isinstance(error, NothingToEvaluate) else f". To read it again, {_DELETE}"
+        say(f"window {window}: {error.message.rstrip('.')}{again}")
         return None
+
+
+def _finished(bounded: Settings, window: str, say: Say, quiet: bool) -> Finished:
+    """Evaluate a window, whose files may have changed or be gone since it was closed."""
+    try:
+        return run_evaluate(bounded, quiet)
+    except InputChanged:  # since the stream was stopped
+        say(f"window {window}: a file has changed since; the window is evaluated anew.")
+        return run_evaluate(replace(bounded, fresh=True), quiet)
+    except UsageError:
+        gone = [path for path in bounded.input if not storage.exists(path)]
+        if not gone:
+            raise
+        raise UsageError(
+            f"window {window} has taken {gone[0]!r}, which is gone: put it back, or {_DELETE}"
+        ) from None
 
 
 class Arrivals:
@@ -223,6 +248,15 @@ class StreamWindows:
             if not any(storage.exists(self._file(window, name)) for name in ends)
         ]
 
+    def tidy(self) -> None:
+        """Delete what the last window has left, if the stream was stopped after its manifest was
+        written: no other command will. Whoever reads a damaged manifest says so."""
+        window = next(reversed(self.closed()), None)
+        if window is not None:
+            folder = storage.join(self._output, f"run={window}")
+            with run_lock(self._output, folder, window), suppress(RunError):
+                earlier_manifest(folder)
+
     def close(self, files: Sequence[ArrivedFile]) -> str:
         """Close the next window with these files; return its name.
 
@@ -248,7 +282,7 @@ class StreamWindows:
         return window
 
     def mark_empty(self, window: str) -> None:
-        """Record that no file of a window has a line."""
+        """Record that no file of a window has a usable record."""
         storage.write(self._file(window, _EMPTY), b"")
 
     def _file(self, window: str, name: str) -> str:

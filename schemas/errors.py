@@ -4,7 +4,8 @@ UfoError                     anything that ends a command with a message.
 ├── UsageError               exit 2: a flag, a value, a file or a folder the user can correct.
 │   ├── SourceUnavailable    a fact source named explicitly that is not configured.
 │   ├── PluginError          a plug-in that does not load; names its package or file.
-│   └── IndexUnusable        a folder that is not an index, or an unfinished, damaged or newer one.
+│   ├── IndexUnusable        a folder that is not an index, or an unfinished, damaged or newer one.
+│   └── InputChanged         the input is not what an unfinished attempt at the run has read.
 └── RunError                 exit 1: the run could not start or finish.
     ├── NothingUsable        no record of the input can be used.
     │   └── NothingToEvaluate    the input has no record.
@@ -70,6 +71,10 @@ class PluginError(UsageError):
 
 class IndexUnusable(UsageError):
     """An index folder that cannot be used as it is; the message names it and the remedy."""
+
+
+class InputChanged(UsageError):
+    """The input is not what an unfinished attempt at the run has read; all options are the same."""
 
 
 class RunError(UfoError):

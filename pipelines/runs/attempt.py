@@ -26,7 +26,7 @@ from ufo.pipelines import logs
 from ufo.pipelines.runs.inputs import InputFile
 from ufo.pipelines.version import VERSION
 from ufo.schemas import storage
-from ufo.schemas.errors import RunError, UsageError
+from ufo.schemas.errors import InputChanged, RunError, UsageError
 from ufo.schemas.records import Part
 from ufo.schemas.state_files import entry, read_state, write_state
 from ufo.schemas.storage import shared_folder
@@ -227,8 +227,8 @@ class Attempt:
         `reused_from` is the run from which results are reused; it must match as well.
 
         Raises:
-            UsageError: an unfinished attempt has another fingerprint and `fresh` is not set, or the
-                folder cannot be written.
+            UsageError: an unfinished attempt has another fingerprint and `fresh` is not set
+                (InputChanged if only its files are others), or the folder cannot be written.
             RunError: the file with the fingerprint of an unfinished attempt is damaged.
         """
         for path in storage.files_below(run_folder):
@@ -245,10 +245,14 @@ class Attempt:
             if old == started:
                 storage.make_folder(attempt.local_folder())
                 return attempt
-            changed = "\n  ".join(differences(old or {}, started))
-            raise UsageError(
+            changed = differences(old or {}, started)
+            names = {line.partition(":")[0] for line in changed}
+            # The default size of chunks follows from the input.
+            grown = "inputs" in names and names <= {"inputs", "chunk_size"}
+            said = "\n  ".join(changed)
+            raise (InputChanged if grown else UsageError)(
                 f"the unfinished attempt in {attempt.folder} differs from this command:\n"
-                f"  {changed}\nRun it as it was started to complete it, pass --fresh to start "
+                f"  {said}\nRun it as it was started to complete it, pass --fresh to start "
                 "over, or --run NAME to keep both."
             )
         attempt = cls(run_folder, uuid4().hex[:8], fingerprint)

@@ -56,20 +56,22 @@ RECALL = "recall"
 _READY = "ready.json"
 
 
-def earlier_manifest(folder: str) -> Manifest | None:
-    """Return the manifest of the finished run in a folder, or None if there is none.
-
-    If the run was stopped just after its manifest was written, finish its clean-up.
+def earlier_manifest(folder: str) -> tuple[Manifest | None, bool]:
+    """Return the manifest of the finished run in a folder, None if there is none; and whether its
+    process was stopped after writing it, before it could say so. Its clean-up is then finished.
 
     Raises:
         RunError: the manifest is damaged.
     """
     manifest = manifest_of(folder)
-    if manifest is not None:
-        attempt = Attempt(folder, manifest["attempt"], manifest["fingerprint"])
-        if storage.exists(attempt.folder):
-            sweep(folder, manifest["tables"])
-    return manifest
+    if manifest is None:
+        return None, False
+    attempt = Attempt(folder, manifest["attempt"], manifest["fingerprint"]).folder
+    stopped = storage.exists(attempt)
+    if stopped:
+        sweep(folder, manifest["tables"])
+        storage.delete(attempt)  # also where no file is left in it
+    return manifest, stopped
 
 
 def finish(

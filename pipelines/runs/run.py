@@ -266,11 +266,16 @@ def _finished(plan: Plan, quiet: bool, started: float) -> Finished:
             "command cannot resume it without the same input."
         )
     with run_lock(settings.output, plan.folder, plan.name):
-        earlier = earlier_manifest(plan.folder)
+        earlier, stopped = earlier_manifest(plan.folder)
         if earlier and settings.if_finished == "skip":
             _report_skipped(plan, earlier, progress)
             seconds = time.monotonic() - started
             return Finished(plan.name, plan.folder, earlier, seconds, skipped=True)
+        again = settings.fresh or settings.if_finished == "retry_errors"
+        if earlier and stopped and not again and earlier["fingerprint"] == plan.fingerprint:
+            # To evaluate it anew would pay again for what the cache does not have.
+            progress.say(f"Run {plan.name} was finished when its command was stopped.")
+            return Finished(plan.name, plan.folder, earlier, time.monotonic() - started)
         reuse = _reuse(plan, earlier, progress)
         source = reuse.source if reuse else None
         attempt = Attempt.open(plan.folder, plan.fingerprint, settings.fresh, source)

@@ -22,7 +22,9 @@ from ufo.schemas import storage
 from ufo.transforms.llm.store import SqliteStore
 
 BEFORE, AFTER, FILE = "before keeping", "after keeping", "at a file"
-"""Moments: before or after answers are kept for the n-th time, and at the n-th file operation."""
+DELETION = "at a deletion"
+"""Moments: before or after answers are kept for the n-th time, at the n-th file that is written or
+moved, and at the n-th deletion."""
 
 _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload([__name__])
@@ -47,9 +49,9 @@ def _run(words: Sequence[str], kind: str, number: int, environment: dict[str, st
     silent = os.open(os.devnull, os.O_WRONLY)
     os.dup2(silent, 1)
     os.dup2(silent, 2)
-    if kind == FILE:
+    if kind in (FILE, DELETION):
         left = [number]
-        for name in ("write", "move"):
+        for name in ("write", "move") if kind == FILE else ("delete",):
             setattr(storage, name, _counted(getattr(storage, name), left, after=False))
     elif kind:
         keep = _counted(SqliteStore.put_many, [number], after=kind == AFTER)

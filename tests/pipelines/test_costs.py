@@ -401,6 +401,7 @@ PRICED: Mapping[str, Any] = {
     "a rationale on each sentence": ("--formulation", "rationale", "--units", "sentence"),
     "samples one by one": ("--samples", 3, "--sampling", "per_query"),
     "no sharing": ("--no_share",),
+    "batches": ("--batch",),
 }
 BENCHMARK = (
     "SELECT mode, source_order, n_calls, round(cost_usd, 9) AS usd FROM source_benchmark "

@@ -164,33 +164,63 @@ def test_a_chunk_is_not_finished_by_the_files_of_another(tmp_path: Path, n: int)
     assert attempt.done(1) is None
 
 
-def test_a_run_is_not_finished_by_the_note_of_another_attempt(tmp_path: Path) -> None:
-    run, fingerprint = str(tmp_path), {"chunk_size": 4}
-    facts = {"mode": "recall", "tie": "", "judge": "", "sources": []}
-
-    def finished() -> Attempt:
-        """Return an attempt that is ready to be moved into the run's folder."""
-        attempt = Attempt.open(run, fingerprint)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(storage, "move", stopped)
-            with pytest.raises(OSError, match="stopped"):
-                finish(attempt, Written([], {}), facts)
-        return attempt
+def ready_attempt(run: str) -> Attempt:
+    """Return an attempt that is ready to be moved into the run's folder."""
 
     def stopped(*arguments: str) -> None:
         raise OSError("stopped")
 
-    first = finished()
+    facts = {"mode": "recall", "tie": "", "judge": "", "sources": []}
+    attempt = Attempt.open(run, {"chunk_size": 4})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(storage, "move", stopped)
+        with pytest.raises(OSError, match="stopped"):
+            finish(attempt, Written([], {}), facts)
+    return attempt
+
+
+def test_a_run_is_not_finished_by_the_note_of_another_attempt(tmp_path: Path) -> None:
+    first = ready_attempt(str(tmp_path))
     ready = Path(first.folder, "ready.json").read_bytes()
     found = ready_to_move(first)
     assert found is not None
     move_in(first, *found)
-    second = finished()
+    second = ready_attempt(str(tmp_path))
     path = Path(second.folder, "ready.json")
     assert ready_to_move(second) is not None
     for damage in (ready, b'{"manifest": {}, "moves": {}}', b'{"manifest": [], "moves": []}'):
         path.write_bytes(damage)
         assert ready_to_move(second) is None
+
+
+def test_no_run_is_finished_with_a_flipped_note(tmp_path: Path) -> None:
+    attempt = ready_attempt(str(tmp_path))
+    note = Path(attempt.folder, "ready.json")
+
+    def ready() -> None:
+        if ready_to_move(attempt) is None:
+            raise RunError(str(note))
+
+    assert read_with_a_flip(note, ready) == []
+    assert ready_to_move(attempt) is not None
+
+
+@pytest.mark.parametrize("name", ["attempt.json", "process.json"])
+def test_status_names_a_flipped_note_and_goes_on(
+    tmp_path: Path, two_responses: tuple[object, ...], name: str
+) -> None:
+    ok(*two_responses, "--run", "whole")
+    attempt = Attempt.open(str(tmp_path / "out" / "run=r"), {"chunk_size": 4})
+    attempt.write_process(7, command=["evaluate"])
+    note = Path(attempt.folder, name)
+    written = note.read_bytes()
+    for at in range(0, len(written), 61):
+        note.write_bytes(written)
+        flip(note, at)
+        listed = ends(1, "status", tmp_path / "out")
+        assert "whole  finished" in listed.out
+        assert "r  damaged" in listed.out
+        assert f"{str(note)!r} is damaged: " in listed.err
 
 
 def test_a_run_whose_parts_are_gone_is_damaged_without_a_check(finished: Path) -> None:

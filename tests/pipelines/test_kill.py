@@ -6,6 +6,7 @@ is kept, and at the files of finished chunks and of the end.
 
 import json
 import random
+import shutil
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,13 +16,14 @@ import pytest
 
 from tests.llm_server import LlmServer
 from tests.pipelines.conftest import evaluation, ok, tables
-from tests.pipelines.killed import AFTER, BEFORE, FILE, kill, started
+from tests.pipelines.killed import AFTER, BEFORE, DELETION, FILE, kill, started
 from tests.pipelines.llm_runs import answers_kept, at, results
 
 ASKED = "at a request"
 TOWNS = ["Aachen", "Bergen", "Cadiz", "Delft", "Evora", "Fulda"]
 REQUESTS = 26  # of an undisturbed run: 2 probes, 6 extractions, 9 queries, 9 verifications
 FILES = 24
+CLEANED_UP = 4  # the deletion after those of the folders of three chunks
 
 
 def _moments() -> Iterator[tuple[str, int]]:
@@ -113,3 +115,34 @@ def test_nothing_is_lost_and_nothing_asked_twice(
     # A request that was under way when the process ended is the one that nobody can tell of.
     unheard = len(llm_server.chats) - paid(scene)
     assert unheard == 1 if kind == ASKED else 0 <= unheard <= 1
+
+
+@pytest.mark.parametrize("emptied", [False, True], ids=["whole attempt", "emptied attempt"])
+def test_a_run_that_was_killed_after_its_manifest_is_not_evaluated_again(
+    tmp_path: Path, undisturbed: Any, llm_server: LlmServer, emptied: bool
+) -> None:
+    scene = Scene(tmp_path, llm_server)
+    assert scene.killed_at(DELETION, CLEANED_UP)
+    (attempt,) = (tmp_path / "out" / "run=r").glob(".attempt-*")
+    if emptied:
+        shutil.rmtree(attempt)
+        attempt.mkdir()
+    scene.cache.unlink()
+    assert "was finished when its command was stopped" in ok(*scene.arguments).err
+    assert not attempt.exists()
+    assert paid(scene) == len(llm_server.chats) == REQUESTS
+    assert results(tables(tmp_path / "out")) == undisturbed[0]
+    # The command after that evaluates it anew, as ever.
+    ok(*scene.arguments)
+    assert len(llm_server.chats) == 2 * REQUESTS
+
+
+@pytest.mark.parametrize("more", [("--fresh",), ("--tie", "factual")], ids=["fresh", "other"])
+def test_another_command_evaluates_a_run_that_was_killed_after_its_manifest(
+    tmp_path: Path, llm_server: LlmServer, more: tuple[str, ...]
+) -> None:
+    scene = Scene(tmp_path, llm_server)
+    assert scene.killed_at(DELETION, CLEANED_UP)
+    scene.cache.unlink()
+    ok(*scene.arguments, *more)
+    assert len(llm_server.chats) == 2 * REQUESTS

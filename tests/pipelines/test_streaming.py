@@ -2,6 +2,8 @@
 
 import json
 import os
+import shutil
+import signal
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +13,7 @@ import duckdb
 import pytest
 
 from tests.pipelines.conftest import city_records, ok, settings_of, write_lines
+from tests.pipelines.killed import DELETION, FILE, started
 from ufo.pipelines import streaming
 from ufo.pipelines.runs.attempt import run_lock
 from ufo.pipelines.runs.run import Finished, run_evaluate
@@ -45,6 +48,12 @@ class World:
     def ended(self, window: Finished) -> None:
         self.windows.append((window.name, ids(f"{window.folder}/")))
         self.closed_at.append(self.now)
+
+    def words(self) -> tuple[str, ...]:
+        """The words of a stream that ends soon, by the clock on the wall."""
+        places = ("--input", f"{self.folder}/in/*.jsonl", "--output", f"{self.folder}/out")
+        quick = ("--window_seconds", "0.1", "--idle_seconds", "1")
+        return ("evaluate", "--streaming", *OFFLINE, *places, *quick)
 
     def run(self, *more: str, seconds: Sequence[str] = ("--window_seconds", "8")) -> int:
         places = ("--input", f"{self.folder}/in/*.jsonl", "--output", f"{self.folder}/out")
@@ -111,6 +120,62 @@ def test_a_stream_that_was_stopped_goes_on_with_its_closed_windows(
     world.run()
     assert ids(f"{world.folder}/out/run=*/") == ["r1", "r2", "r3"]
     assert world.run() == 0
+
+
+def test_a_file_without_a_usable_record_does_not_end_a_stream(world: World) -> None:
+    (world.folder / "in" / "bad.jsonl").write_text("not json\n")
+    world.happens = {20: lambda: world.add("a", "r1")}
+    assert world.run() == 1
+    assert world.windows == [("s.w000002", ["r1"])]
+    (told,) = world.said
+    assert "window s.w000001" in told
+    assert "no record of the input can be used, of 1. bad.jsonl:1: not JSON" in told
+    assert "delete the folder of this window" in told
+    # As it says, with other options for instance.
+    shutil.rmtree(world.folder / "out" / "run=s.w000001")
+    write_lines(world.folder / "in" / "bad.jsonl", [{"id": "r2", "response": "Oslo is big."}])
+    world.run()
+    assert world.windows[1:] == [("s.w000003", ["r2"])]
+
+
+def test_a_window_whose_file_grew_while_the_stream_was_stopped_is_evaluated_anew(
+    world: World,
+) -> None:
+    world.add("a", "r1")
+    killed = started(world.words(), FILE, 3)  # once its fingerprint and process are written
+    killed.join(60)
+    assert killed.exitcode == -signal.SIGKILL
+    assert list((world.folder / "out" / "run=s.w000001").glob(".attempt-*/attempt.json"))
+    world.add("a", "r1", "r2")
+    assert world.run() == 1
+    assert world.windows == [("s.w000001", ["r1", "r2"])]
+    assert "window s.w000001: a file has changed since" in world.said[0]
+
+
+def test_a_window_whose_file_is_gone_says_how_the_stream_goes_on(world: World) -> None:
+    world.add("a", "r1")
+    path = world.folder / "in" / "a.jsonl"
+    StreamWindows(str(world.folder / "out"), "s").close([ArrivedFile(str(path), 39)])
+    path.unlink()
+    world.add("b", "r2")
+    with pytest.raises(UsageError, match=r"w000001 has taken .*a\.jsonl.*put it back, or delete"):
+        world.run()
+    shutil.rmtree(world.folder / "out" / "run=s.w000001")
+    assert world.run() == 1
+    assert ids(f"{world.folder}/out/run=*/") == ["r2"]
+
+
+def test_a_window_that_was_killed_after_its_manifest_is_tidied(world: World) -> None:
+    world.add("a", "r1")
+    killed = started(world.words(), DELETION, 2)  # the first is of its only chunk's folder
+    killed.join(60)
+    assert killed.exitcode == -signal.SIGKILL
+    window = world.folder / "out" / "run=s.w000001"
+    assert (window / "manifest.json").exists()
+    assert list(window.glob(".*"))
+    assert world.run() == 0
+    assert list(window.glob(".*")) == []
+    assert ids(f"{window}/") == ["r1"]
 
 
 def test_a_stream_may_have_a_name_of_ninety_characters(world: World) -> None:

@@ -216,7 +216,7 @@ class CachingClient:
         model = self._settings.endpoint(request.role, request.model).model
         row = usage_row(request.step, request.source, model, request.response_id)
         paid = (one for *_, requests in answers for one in requests)
-        return reused(row, paid, cached, self._settings.prices)
+        return reused(row, paid, cached, self._settings.prices_of(request.role, request.model))
 
     def room(self, request: Request) -> int | None:
         """Return the inner client's estimate."""

@@ -99,6 +99,13 @@ class ClientSettings(CallSettings):
         """Return whether the endpoint of a role is asked in batches."""
         return self.batch is not None and self.batch.asks(self.endpoint(role, model))
 
+    def prices_of(self, role: str, model: str = "") -> Mapping[str, Price]:
+        """Return what the endpoint of a role takes, by model name: less where it is asked in
+        batches."""
+        if not self.batched(role, model):
+            return self.prices
+        return {name: price.of_batch for name, price in self.prices.items()}
+
     def elsewhere(self) -> "ClientSettings":
         """Return the settings with explicit base URLs, for processes with another environment."""
         known = {*self.endpoints.values(), *self.capabilities}

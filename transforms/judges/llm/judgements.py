@@ -148,7 +148,7 @@ class JudgementCache:
         self._settings = settings
         self._share = client.share
         self._memory = memory
-        self._prices = client.prices
+        self._prices = client.prices_of(VERIFIER, settings.model)
         self._batches = batches if client.batched(VERIFIER, settings.model) else None
         options = {k: v for k, v in asdict(settings).items() if k not in _NOT_OF_JUDGEMENTS}
         endpoint = client.endpoint(VERIFIER, settings.model)
