@@ -24,7 +24,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ufo.schemas.errors import UsageError
+from ufo.schemas.errors import UsageError, reason_of
 from ufo.schemas.storage import writing
 from ufo.schemas.text import escaped_json, visible, without_formula
 
@@ -262,4 +262,4 @@ def text_output(path: str | None, flag: str = "--output") -> Iterator[TextIO]:
             yield out
             out.detach()  # flushes; the binary file below is closed by its context
     except OSError as error:
-        raise UsageError(f"{flag}: cannot write {path!r}: {error}.") from error
+        raise UsageError(f"{flag}: cannot write {path!r}: {reason_of(error)}.") from error

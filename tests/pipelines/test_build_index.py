@@ -145,7 +145,7 @@ def test_files_of_several_kinds_and_what_their_names_tell(dump: Path, tmp_path: 
 )
 def test_no_article_cannot_finish(tmp_path: Path, content: bytes, told: str) -> None:
     (tmp_path / "dump").write_bytes(content)
-    with pytest.raises(RunError, match=r"no article in .*dump: .* pages-articles") as error:
+    with pytest.raises(RunError, match=r"no article in .*dump[:;] .* pages-articles") as error:
         build(tmp_path / "dump", tmp_path / "index")
     assert told in error.value.message
     assert [p.name for p in tmp_path.iterdir()] == ["dump"]
