@@ -249,8 +249,8 @@ def print_pairs(pairs: Iterable[tuple[str, str]], console: Console, style: str =
 
 @contextmanager
 def text_output(path: str | None, flag: str = "--output") -> Iterator[TextIO]:
-    """Yield stdout, or a file that appears only when it is complete."""
-    if path is None:
+    """Yield stdout (None or -), or a file that appears only when it is complete."""
+    if path in (None, "-"):
         if isinstance(sys.stdout, io.TextIOWrapper):
             # Programs expect UTF-8, whatever the terminal's locale.
             sys.stdout.reconfigure(encoding="utf-8")
