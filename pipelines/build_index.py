@@ -35,7 +35,7 @@ from ufo.pipelines.runs.inputs import find_inputs
 from ufo.pipelines.runs.workers import as_worker, is_interrupt
 from ufo.pipelines.text_files import TextFiles, check_installed
 from ufo.schemas.documents import Columns, is_text_file, text_files
-from ufo.schemas.errors import Interrupted, RunError, UsageError
+from ufo.schemas.errors import Interrupted, RunError, UsageError, reason_of
 from ufo.schemas.records import Failure
 from ufo.schemas.rows import HEAD_BYTES, format_of
 from ufo.schemas.text import quantity
@@ -249,7 +249,7 @@ def _refuse_other_formats(path: Path) -> None:
         with path.open("rb") as stream:
             format_of(stream.read(HEAD_BYTES))
     except (OSError, ValueError) as error:
-        raise UsageError(f"--input {path} cannot be read: {error}; {_READ}") from error
+        raise UsageError(f"--input {path} cannot be read: {reason_of(error)}; {_READ}") from error
 
 
 def _no_articles(
@@ -257,5 +257,6 @@ def _no_articles(
 ) -> str:
     names = ", ".join(str(path) for path in paths)
     first = f"; first failure: {failures[0].message}" if failures else ""
-    counted = ", ".join(f"{n} {name.replace('_', ' ')}" for name, n in counts.items())
-    return f"no article in {names}: {counted}{first}; {_READ}"
+    counted = ", ".join(f"{n} {name.replace('_', ' ')}" for name, n in counts.items() if n)
+    found = f": {counted}" if counted else ""
+    return f"no article in {names}{found}{first}; {_READ}"

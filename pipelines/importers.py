@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from ufo.schemas.errors import UsageError, unknown_value
+from ufo.schemas.errors import UsageError, reason_of, unknown_value
 from ufo.schemas.row import OF_CELLS, UnusableValue, kind_of, object_of
 from ufo.schemas.rows import HEAD_BYTES, as_json_lines, format_of, lines_of
 from ufo.transforms.literals import structure_of
@@ -94,7 +94,7 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
             lines = lines_of(as_json_lines(form, stream, names=NAMES))
             yield from ((number, line) for number, line in enumerate(lines, 1) if line.strip())
     except (OSError, ValueError) as error:
-        raise UsageError(f"cannot read {str(path)!r}: {error}.") from error
+        raise UsageError(f"cannot read {str(path)!r}: {reason_of(error)}.") from error
 
 
 # --- formats -------------------------------------------------------------------------------------

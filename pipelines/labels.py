@@ -16,13 +16,15 @@ from typing import Any
 
 from ufo.pipelines.reports.tabular import one_line
 from ufo.pipelines.runs.remote_results import open_results
-from ufo.schemas.errors import UsageError
+from ufo.schemas.errors import UsageError, reason_of
 from ufo.schemas.label_sheets import write_sheet
 from ufo.schemas.results import Results
 from ufo.schemas.rows import delimiter_of
 from ufo.schemas.tables import Label
-from ufo.schemas.text import decoded, with_formula
+from ufo.schemas.text import with_formula
+from ufo.schemas.text_file import read_text
 
+_PACKED_CSV = re.compile(r"\.csv(\.(gz|bz2|zst))?$")
 _DRAWN = """
 WITH drawn AS (
     SELECT *, count(*) OVER () AS stratum_size
@@ -97,13 +99,13 @@ def import_sheet(directory: str, file: str, sheet: str | None = None) -> dict[st
     Raises:
         UsageError: it is not a sheet, or some rows cannot be used; nothing was written.
     """
-    name = sheet if sheet is not None else Path(file).name.removesuffix(".csv")
+    name = sheet if sheet is not None else _PACKED_CSV.sub("", Path(file).name)
     if not _SHEET.fullmatch(name):
         raise UsageError(
             f"sheet {name!r}: a sheet's name is 1 to 100 letters, digits, '.', '_' and '-'; give "
             "one with --sheet NAME."
         )
-    lines = _read(Path(file))
+    lines = _read(str(file))
     names, runs = _known(directory, [line.unit[1] for line in lines])
     first: dict[tuple[str, str], tuple[_Line, int]] = {}
     counts = dict.fromkeys(("true", "false", "unsure", "blank", "repeated"), 0)
@@ -151,17 +153,19 @@ def import_sheet(directory: str, file: str, sheet: str | None = None) -> dict[st
     try:
         path = write_sheet(directory, name, labels)
     except OSError as error:
-        raise UsageError(f"the labels cannot be kept in {directory!r}: {error}") from error
+        raise UsageError(
+            f"the labels cannot be kept in {directory!r}: {reason_of(error)}"
+        ) from error
     return {"path": path, "rows": len(lines), **counts}
 
 
-def _read(path: Path) -> list[_Line]:
+def _read(path: str) -> list[_Line]:
     """Return the lines of a CSV file, separated by comma, semicolon or tab."""
     csv.field_size_limit(_LONGEST_CELL)
     try:
-        text = decoded(path.read_bytes())
-    except (OSError, ValueError) as error:
-        raise UsageError(f"cannot read {str(path)!r}: {error}; a sheet is CSV in UTF-8.") from error
+        text = read_text(path)
+    except ValueError as error:
+        raise UsageError(f"cannot read {path!r}: {error}; a sheet is CSV in UTF-8.") from error
     stream = io.StringIO(text, newline="")
     rows = csv.DictReader(stream, delimiter=delimiter_of(text.partition("\n")[0]), strict=True)
     try:
@@ -169,13 +173,13 @@ def _read(path: Path) -> list[_Line]:
         wanted = [name for name in ("response_id", "unit_id", "label") if name not in names]
         if wanted:
             raise UsageError(
-                f"{str(path)!r} lacks the column{'s' * (len(wanted) > 1)} "
+                f"{path!r} lacks the column{'s' * (len(wanted) > 1)} "
                 f"{' and '.join(wanted)}; it has {', '.join(map(one_line, names)) or 'none'}. "
                 "'ufo label sample' writes a sheet."
             )
         lines = [_Line(rows.line_num, row) for row in rows]
     except csv.Error as error:
-        raise UsageError(f"{str(path)!r}, after line {rows.line_num}: {error}.") from error
+        raise UsageError(f"{path!r}, after line {rows.line_num}: {error}.") from error
     return [line for line in lines if any(map(line.get, names))]
 
 

@@ -117,6 +117,11 @@ def damaged_part(path: str, why: object, remedy: str = REMEDY) -> RunError:
     return RunError(f"{path!r} is damaged: {why}; {remedy}.")
 
 
+def reason_of(error: Exception) -> str:
+    """Return why a file cannot be used, as the system says it: the message about it names it."""
+    return (isinstance(error, OSError) and error.strerror) or str(error)
+
+
 def ends_run(error: BaseException) -> bool:
     """Return whether an error would also occur for every further response: a UfoError, an error
     with `final` set, or a lack of memory."""

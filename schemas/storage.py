@@ -164,18 +164,26 @@ def read(path: str) -> bytes:
 
 @contextmanager
 def writing(path: str) -> Iterator[BinaryIO]:
-    """Open a file to write; it appears when the block ends, whole, or not at all after an error."""
+    """Open a file to write; it appears when the block ends, whole, or not at all after an error.
+
+    A pipe or a device, as /dev/stdout may be one, is written at once: it stays what it is.
+    """
     if is_remote(path):
         sink = io.BytesIO()
         yield sink
         with _remote(path) as (system, place), _whole(path, system, place) as target:
             system.pipe_file(target, sink.getvalue())
         return
-    temporary = f"{path}.{uuid4().hex[:8]}.tmp"
+    if os.path.exists(path) and not os.path.isfile(path):
+        with open(path, "wb") as file:
+            yield file
+        return
+    target = os.path.realpath(path) if os.path.islink(path) else path  # the link stays
+    temporary = f"{target}.{uuid4().hex[:8]}.tmp"
     try:
         with open(temporary, "wb") as file:
             yield file
-        os.replace(temporary, path)
+        os.replace(temporary, target)
     finally:
         Path(temporary).unlink(missing_ok=True)
 

@@ -223,7 +223,8 @@ class Run:
     responses, units and failures. `files` maps each table to its part files, and `checksums` maps
     these to their SHA-256 (empty for runs of older versions). `llm` has the options of a model that
     judged, empty without one. `title` is for people: the name that the user gave, else the name of
-    the input and the time of the end (in UTC).
+    the input and the time of the end (in UTC). `accuracy` is what a verifier of the user's own file
+    says of how often it is right.
     """
 
     name: str
@@ -240,6 +241,7 @@ class Run:
     llm: Mapping[str, Any] = field(default_factory=dict)
     checksums: Mapping[Path, str] = field(default_factory=dict)
     title: str = ""
+    accuracy: str = ""
 
 
 Manifest = dict[str, Any]
@@ -456,5 +458,6 @@ def _run(folder: Path, manifest: Manifest) -> Run:
             for listed in tables.values()
             for file, digest in listed.get("sha256", {}).items()
         },
+        accuracy=str(manifest.get("accuracy") or ""),
         title=str(manifest.get("title") or _title(manifest["fingerprint"], folder.name, finished)),
     )

@@ -2,7 +2,8 @@
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import ufo
@@ -12,7 +13,7 @@ from ufo.pipelines.options.option import Parser
 from ufo.pipelines.reports.tabular import as_json, page
 from ufo.pipelines.reports.terminal import print_check
 from ufo.schemas.errors import EXIT_DONE, EXIT_FAILED, NothingUsable, UsageError
-from ufo.schemas.text import decoded
+from ufo.schemas.text_file import read_text, text_of
 
 
 def register(commands: Any) -> None:
@@ -30,7 +31,8 @@ def register(commands: Any) -> None:
         "--references",
         action="append",
         metavar="FILE",
-        help="file with a text that is trusted, for the source reference; may be repeated",
+        help="file with a text that is trusted (also .gz, .bz2, .zst), for the source reference; "
+        "may be repeated",
     )
     parser.add_argument("--json", action="store_true", help="print all rows as JSON")
     parser.add_options(OF_TEXT)
@@ -42,7 +44,7 @@ def handle(parser: Parser, argv: Sequence[str], program: bool = False) -> int:
     arguments, unknown = parser.parse_known_args(argv)
     parser.refuse(unknown)
     options = parser.given(arguments)
-    references = [_read(path, "--references") for path in arguments.references or ()]
+    references = [_reference(path) for path in arguments.references or ()]
     text = _text(arguments.text)
     if not text.strip():
         raise NothingUsable("the text is empty; there is nothing to check")
@@ -62,25 +64,31 @@ def handle(parser: Parser, argv: Sequence[str], program: bool = False) -> int:
 def _text(given: str) -> str:
     """Return an argument, or the text of the file that it names; say which if it is unclear."""
     if given == "-":
-        return _decoded(sys.stdin.buffer.read(), "stdin")
-    if os.path.isfile(given):
+        with _refusal("stdin"):
+            return text_of(sys.stdin.buffer.read())
+    if os.path.isdir(given):
+        raise UsageError(f"{given!r} is a folder; give a text, a file that holds it, or -")
+    if os.path.exists(given):  # a file, or a pipe as of `<(…)`
         logs.tell(f"Checking the text of the file {given}.")
-        return _read(given, "TEXT")
+        with _refusal(f"TEXT {given!r}"):
+            return read_text(given)
     if len(given.split()) == 1:
         logs.tell(f"There is no file {given}, so this word is the text.")
     return given
 
 
-def _read(path: str, name: str) -> str:
-    try:
-        with open(path, "rb") as file:
-            return _decoded(file.read(), path)
-    except OSError as error:
-        raise UsageError(f"{name} {path!r} cannot be read: {error}") from error
+def _reference(path: str) -> str:
+    with _refusal(f"--references {path!r}"):
+        text = read_text(path)
+    if not text.strip():
+        raise UsageError(f"--references {path!r} is empty; give a file with a text")
+    return text
 
 
-def _decoded(content: bytes, name: str) -> str:
+@contextmanager
+def _refusal(what: str) -> Iterator[None]:
+    """Say of what a text cannot be read."""
     try:
-        return decoded(content)
+        yield
     except ValueError as error:
-        raise UsageError(f"{name} is no text: it is {error}") from error
+        raise UsageError(f"{what} cannot be read: {error}") from error

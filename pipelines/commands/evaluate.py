@@ -23,7 +23,6 @@ from ufo.pipelines.streaming import stream
 from ufo.schemas.errors import EXIT_BELOW, EXIT_DONE, EXIT_FAILED, UsageError
 from ufo.schemas.storage import is_remote
 from ufo.schemas.text import quantity
-from ufo.transforms.plugins import is_file_type
 from ufo.transforms.score_words import beside
 
 _NOTHING_USED = "no record of the input can be used"
@@ -168,17 +167,10 @@ def _summary(chosen: Settings, finished: Finished) -> tuple[dict[str, Any], Unus
         "left_out": said["left_out"],
         **spent,
         "problem": said["problem"],
-        "judged_by": _trusted(chosen, said["trust"]),
+        "judged_by": said["trust"] or None,
         "seconds": round(finished.seconds, 3),
     }
     return summary, lost
-
-
-def _trusted(chosen: Settings, trust: str) -> str | None:
-    """Return how far to trust the verifier where it judged something; one of the user's own file
-    says so itself."""
-    own = chosen.verifier is not None and is_file_type(chosen.verifier)
-    return chosen.judged_by() if trust and own else trust or None
 
 
 def _print(summary: Mapping[str, Any], folder: str, compared: bool) -> None:

@@ -85,9 +85,9 @@ def _sample(args: argparse.Namespace) -> int:
     with text_output(args.output) as out:
         out.writelines(map(csv_line, lines))
     print(f"ufo: run {run}: {drawn}.", file=sys.stderr)
+    sheet = "SHEET" if args.output in (None, "-") else args.output
     print(
-        f"ufo: fill the column label, then: ufo label import {args.directory} "
-        f"{args.output or 'SHEET'}",
+        f"ufo: fill the column label, then: ufo label import {args.directory} {sheet}",
         file=sys.stderr,
     )
     return EXIT_DONE

@@ -78,7 +78,8 @@ def _report(args: argparse.Namespace) -> int:
             from ufo.pipelines.reports.html_report import write_html
 
             write_html(results, args.html)
-            print(f"wrote {args.html}", file=sys.stderr)
+            if args.html != "-":
+                print(f"wrote {args.html}", file=sys.stderr)
             if args.name is None and not args.json:
                 return EXIT_DONE
         if args.name is not None:

@@ -32,9 +32,8 @@ from ufo.pipelines.options.groups import GROUPS, OF_TEXT, source_names
 from ufo.pipelines.options.judge_flags import Definitions, check_judge
 from ufo.pipelines.options.option import Option, Parser
 from ufo.pipelines.options.settings import RECALL_GROUPS, RecallSettings, S, Settings
-from ufo.schemas import storage
 from ufo.schemas.errors import UsageError, unknown_value
-from ufo.schemas.text import decoded
+from ufo.schemas.text_file import read_text
 from ufo.transforms.secrets import into_environment
 from ufo.transforms.sources.fact_source import FactSource
 
@@ -129,8 +128,8 @@ def _filed(path: str, parser: Parser) -> GivenOptions:
         UsageError: the file is missing, not YAML, or has an unknown key.
     """
     try:
-        content = yaml.safe_load(decoded(storage.read(path)))
-    except (OSError, ValueError) as error:
+        content = yaml.safe_load(read_text(path))
+    except ValueError as error:
         raise UsageError(f"--config {path!r} cannot be read: {error}") from error
     except yaml.YAMLError as error:
         raise UsageError(f"--config {path!r} is not YAML: {error}") from error

@@ -247,10 +247,9 @@ class Parser(argparse.ArgumentParser):
         flag = unknown[0].split("=")[0]
         if not flag.startswith("--"):
             self.error(f"unexpected argument {flag!r}")
-        flags = [f"--{name}" for name in (*self.options, *others)]
-        flags += re.findall(r"--\w+", self.format_usage())
-        near = difflib.get_close_matches(flag, flags, n=1, cutoff=0.6)
-        hint = f"; did you mean {near[0]}" if near else ""
+        names = [*self.options, *others, *re.findall(r"--(\w+)", self.format_usage())]
+        near = difflib.get_close_matches(flag.removeprefix("--"), names, n=1, cutoff=0.6)
+        hint = f"; did you mean --{near[0]}?" if near else ""
         self.error(f"unknown flag {flag}{hint}")
 
     def given(self, parsed: argparse.Namespace) -> dict[str, Any]:
@@ -272,4 +271,5 @@ class Parser(argparse.ArgumentParser):
         """Raise a UsageError with the message."""
         of_python = "." in self.prog  # as in ufo.evaluate
         help_of = f"help({self.prog})" if of_python else f"{self.prog} --help"
-        raise UsageError(f"{message}. See `{help_of}`.")
+        end = "" if message.endswith("?") else "."
+        raise UsageError(f"{message}{end} See `{help_of}`.")

@@ -34,10 +34,11 @@ from ufo.transforms.llm.client_settings import (
 from ufo.transforms.llm.endpoint import endpoints
 from ufo.transforms.llm.request import EXTRACTOR, VERIFIER, Client
 from ufo.transforms.llm.send import Retry
+from ufo.transforms.plugins import is_file_type
 from ufo.transforms.recall.formulations import DEFAULT, canonical
 from ufo.transforms.recall.recallers import llm_recaller
 from ufo.transforms.sources.fact_source import FactSource, SourceContext, SourceSpec, make_source
-from ufo.transforms.verifiers.by_name import DEFAULT_VERIFIER, described
+from ufo.transforms.verifiers.by_name import DEFAULT_VERIFIER, described, make_verifier
 
 KNOWLEDGE_TYPE: Final = "llm"
 """The source that asks a model what it knows."""
@@ -166,6 +167,11 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
     def judged_by(self) -> str | None:
         """Return the sentence on the verifier and how far to trust it; None if none judges."""
         return judged_by(self.verifier) if self.verifier_used() else None
+
+    def said_by_verifier(self) -> str:
+        """Return what a verifier of the user's own file says of its accuracy; "" for others."""
+        name = self.verifier_used()
+        return make_verifier(name).accuracy() if name and is_file_type(name) else ""
 
     def verifier_used(self) -> str | None:
         """Return the name of the verifier that judges, None without one."""

@@ -73,7 +73,8 @@ def _trust(results: "Results") -> str:
     """Return how far the verifiers can be trusted on the evidence of the run."""
     found = results.query(_VERIFIERS, [results.runs[-1].name, NAME]).to_pylist()
     models = dict.fromkeys(row["model"] for row in found)
-    return trust(models, dict.fromkeys(row["type"] for row in found))
+    types = dict.fromkeys(row["type"] for row in found)
+    return trust(models, types, results.runs[-1].accuracy)
 
 
 def abstained(results: "Results") -> int:

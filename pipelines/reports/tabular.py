@@ -24,7 +24,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ufo.schemas.errors import UsageError
+from ufo.schemas.errors import UsageError, reason_of
 from ufo.schemas.storage import writing
 from ufo.schemas.text import escaped_json, visible, without_formula
 
@@ -249,8 +249,8 @@ def print_pairs(pairs: Iterable[tuple[str, str]], console: Console, style: str =
 
 @contextmanager
 def text_output(path: str | None, flag: str = "--output") -> Iterator[TextIO]:
-    """Yield stdout, or a file that appears only when it is complete."""
-    if path is None:
+    """Yield stdout (None or -), or a file that appears only when it is complete."""
+    if path in (None, "-"):
         if isinstance(sys.stdout, io.TextIOWrapper):
             # Programs expect UTF-8, whatever the terminal's locale.
             sys.stdout.reconfigure(encoding="utf-8")
@@ -262,4 +262,4 @@ def text_output(path: str | None, flag: str = "--output") -> Iterator[TextIO]:
             yield out
             out.detach()  # flushes; the binary file below is closed by its context
     except OSError as error:
-        raise UsageError(f"{flag}: cannot write {path!r}: {error}.") from error
+        raise UsageError(f"{flag}: cannot write {path!r}: {reason_of(error)}.") from error

@@ -26,7 +26,7 @@ from ufo.pipelines import logs
 from ufo.pipelines.runs.inputs import InputFile
 from ufo.pipelines.version import VERSION
 from ufo.schemas import storage
-from ufo.schemas.errors import InputChanged, RunError, UsageError
+from ufo.schemas.errors import InputChanged, RunError, UsageError, reason_of
 from ufo.schemas.records import Part
 from ufo.schemas.state_files import entry, read_state, write_state
 from ufo.schemas.storage import shared_folder
@@ -137,7 +137,9 @@ def run_lock(output: str, folder: str, name: str) -> Iterator[None]:
         try:
             storage.files_below(folder)
         except OSError as error:
-            raise UsageError(f"--output {output!r} cannot be written: {error}") from error
+            raise UsageError(
+                f"--output {output!r} cannot be written: {reason_of(error)}"
+            ) from error
         yield
         return
     try:
@@ -151,7 +153,7 @@ def run_lock(output: str, folder: str, name: str) -> Iterator[None]:
             "give this one a name of its own with --run"
         ) from None
     except OSError as error:
-        raise UsageError(f"--output {output!r} cannot be written: {error}") from error
+        raise UsageError(f"--output {output!r} cannot be written: {reason_of(error)}") from error
     try:
         yield
     finally:
@@ -271,7 +273,7 @@ class Attempt:
             state = {**self.fingerprint, **_reused(reused_from)}
             write_state(storage.join(self.folder, _ATTEMPT), state)
         except OSError as error:
-            message = f"--output {self.run_folder!r} cannot be written: {error}"
+            message = f"--output {self.run_folder!r} cannot be written: {reason_of(error)}"
             raise UsageError(message) from error
 
     def chunk_folder(self, chunk: int | str) -> str:

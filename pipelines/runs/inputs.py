@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import BinaryIO, Final, cast
 
 from ufo.schemas import storage
-from ufo.schemas.errors import NothingToEvaluate, UsageError
+from ufo.schemas.errors import NothingToEvaluate, UsageError, reason_of
 from ufo.schemas.rows import (
     HEAD_BYTES,
     LINES,
@@ -76,7 +76,7 @@ def find_inputs(patterns: Sequence[str]) -> list[str]:
         try:
             paths = storage.matches(pattern)
         except (OSError, ValueError) as error:
-            raise UsageError(f"--input {pattern!r} cannot be read: {error}") from error
+            raise UsageError(f"--input {pattern!r} cannot be read: {reason_of(error)}") from error
         if not paths:
             is_glob = any(char in pattern for char in "*?[")
             what = "pattern matches no file" if is_glob else "file does not exist"
@@ -169,7 +169,7 @@ def _read(path: str, name: str, copy: str, used: Used, local: bool) -> InputFile
             if copied:
                 os.unlink(here)
     except (OSError, ValueError) as error:
-        raise UsageError(f"--input {path!r} cannot be read: {error}") from error
+        raise UsageError(f"--input {path!r} cannot be read: {reason_of(error)}") from error
     return InputFile(path, name, size, digest.hexdigest(), lines, plain, piped)
 
 

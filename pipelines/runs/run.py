@@ -229,6 +229,7 @@ def plan_of(settings: Settings, paths: Sequence[str], chosen: Chosen, folder: st
         "judge": settings.judge.name,
         **({"formulations": list(recall.formulations)} if recall else {}),
         **({"title": settings.title} if settings.title else {}),
+        **({"accuracy": said} if (said := settings.said_by_verifier()) else {}),
     }
     return Plan(
         settings,

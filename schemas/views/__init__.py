@@ -27,7 +27,7 @@ from typing import Any
 
 from ufo.schemas.errors import UsageError
 from ufo.schemas.tables import LABELS, TABLES
-from ufo.schemas.text import decoded
+from ufo.schemas.text_file import read_text
 
 OWN = "own"
 GROUPS = {
@@ -136,8 +136,8 @@ def _read(paths: Iterable[Any], where: str) -> list[View]:
     for path in sorted(paths, key=lambda path: str(path.name)):
         if path.name.endswith(".sql"):
             try:
-                text = decoded(path.read_bytes())
-            except (OSError, ValueError) as error:
+                text = read_text(str(path))
+            except ValueError as error:
                 raise UsageError(f"cannot read the report {where}{path.name}: {error}.") from error
             found.append(parse_view(path.name.removesuffix(".sql"), text))
     return found

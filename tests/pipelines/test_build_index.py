@@ -134,18 +134,18 @@ def test_files_of_several_kinds_and_what_their_names_tell(dump: Path, tmp_path: 
     [
         pytest.param(
             _dump([_page("A", redirect="B")]),
-            "1 pages, 0 articles, 1 redirects, 0 disambiguations",
+            "dump: 1 pages, 1 redirects, 1 unresolved redirects; an index is made from",
             id="redirects only",
         ),
-        pytest.param(b"<html></html>", "0 pages, 0 articles", id="html"),
+        pytest.param(b"<html></html>", "dump: 1 failures; first failure: this is", id="html"),
         pytest.param(b"{}", "first failure: ", id="no title"),
-        pytest.param(b"", "0 empty articles", id="empty"),
-        pytest.param(bz2.compress(b""), "0 pages", id="nothing compressed"),
+        pytest.param(b"", "dump; an index is made from", id="empty"),
+        pytest.param(bz2.compress(b""), "dump; an index is", id="nothing compressed"),
     ],
 )
 def test_no_article_cannot_finish(tmp_path: Path, content: bytes, told: str) -> None:
     (tmp_path / "dump").write_bytes(content)
-    with pytest.raises(RunError, match=r"no article in .*dump: .* pages-articles") as error:
+    with pytest.raises(RunError, match=r"no article in .*dump.* pages-articles") as error:
         build(tmp_path / "dump", tmp_path / "index")
     assert told in error.value.message
     assert [p.name for p in tmp_path.iterdir()] == ["dump"]

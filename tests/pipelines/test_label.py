@@ -1,6 +1,7 @@
 """Sheets for people and their way back, through the commands and the reports."""
 
 import csv
+import gzip
 import io
 import tempfile
 from collections.abc import Callable
@@ -205,6 +206,10 @@ def test_a_spreadsheet_may_write_it_its_way(
             ok("label", "import", runs, sheet)
             columns = "run, response_id, unit_id, label, weight"
             assert ask(f"SELECT {columns} FROM labels ORDER BY ALL") == expected
+    packed = tmp_path / "s.csv.gz"
+    packed.write_bytes(gzip.compress(sheet.read_bytes()))
+    ok("label", "import", runs, packed)  # the same sheet, again
+    assert ask("SELECT DISTINCT sheet FROM labels") == [("s",)]
 
 
 @pytest.mark.parametrize(

@@ -79,6 +79,27 @@ def test_files_are_written_whole_moved_and_deleted(root: str, tmp_path: Path) ->
     assert os.listdir(tmp_path / "new") == ["back"]
 
 
+def test_a_pipe_is_written_and_stays_one(tmp_path: Path) -> None:
+    os.mkfifo(path := tmp_path / "pipe")
+    with ThreadPoolExecutor() as threads:
+        read = threads.submit(path.read_bytes)
+        with storage.writing(str(path)) as sink:
+            sink.write(b"all")
+        assert read.result() == b"all"
+    assert path.is_fifo()
+    assert os.listdir(tmp_path) == ["pipe"]
+
+
+def test_a_file_is_written_through_a_link(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"old")
+    (link := tmp_path / "link").symlink_to("file")
+    with storage.writing(str(link)) as sink:
+        sink.write(b"new")
+    assert link.is_symlink()
+    assert (tmp_path / "file").read_bytes() == b"new"
+    assert sorted(os.listdir(tmp_path)) == ["file", "link"]
+
+
 def test_files_are_listed_with_their_size_and_time(root: str) -> None:
     listed = storage.listed(storage.join(root, "in"))
     assert [file.path for file in listed] == storage.files_below(storage.join(root, "in"))

@@ -11,12 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
-from pathlib import Path
 from typing import Any
 
 from ufo.schemas.errors import CostCapped, UsageError
 from ufo.schemas.records import Usage
-from ufo.schemas.text import decoded
+from ufo.schemas.text_file import read_text
 from ufo.transforms.llm.tokens import tokens_at_most
 from ufo.transforms.llm.usage_log import (
     COST,
@@ -63,7 +62,7 @@ def load_prices(path: str | None = None) -> dict[str, Price]:
     Raises:
         UsageError: the file cannot be read, or an entry is not a price.
     """
-    return {**_shipped(), **(_read(Path(path)) if path else {})}
+    return {**_shipped(), **(_read(path) if path else {})}
 
 
 def priced(row: Usage, prices: Mapping[str, Price]) -> Usage:
@@ -80,12 +79,12 @@ def _shipped() -> dict[str, Price]:
     return _prices("prices.yaml", text)
 
 
-def _read(path: Path) -> dict[str, Price]:
+def _read(path: str) -> dict[str, Price]:
     try:
-        text = decoded(path.read_bytes())
-    except (OSError, ValueError) as error:
-        raise UsageError(f"--prices {str(path)!r} cannot be read: {error}") from error
-    return _prices(f"--prices {str(path)!r}", text)
+        text = read_text(path)
+    except ValueError as error:
+        raise UsageError(f"--prices {path!r} cannot be read: {error}") from error
+    return _prices(f"--prices {path!r}", text)
 
 
 def _prices(where: str, text: str) -> dict[str, Price]:

@@ -16,7 +16,7 @@ from importlib import resources
 from pathlib import Path
 
 from ufo.schemas.errors import UsageError, unknown_value
-from ufo.schemas.text import decoded
+from ufo.schemas.text_file import read_text
 
 _VARIABLE = re.compile(r"\{([a-z_]+)\}")
 _ALONE = re.compile(r"^\{([a-z_]+)\}\n?", re.MULTILINE)
@@ -72,9 +72,9 @@ def _overrides(shipped: Mapping[str, str], directory: str) -> dict[str, str]:
         if path.stem not in shipped:
             raise UsageError(f"{path}: {unknown_value('prompt', path.stem, sorted(shipped))}")
         try:
-            text = decoded(path.read_bytes()).replace("\r\n", "\n").rstrip("\n")
+            text = read_text(str(path)).replace("\r\n", "\n").rstrip("\n")
         except ValueError as error:
-            raise UsageError(f"{path} is {error}") from error
+            raise UsageError(f"{path} cannot be read: {error}") from error
         _check_variables(path, set(_VARIABLE.findall(shipped[path.stem])), text)
         texts[path.stem] = text
     if not texts:

@@ -94,6 +94,9 @@ export const percent = (value) => (typeof value === "number" ? `${Math.round(val
 /** @param {number | null | undefined} value  a score from 0 to 1 */
 export const decimal = (value) => value?.toFixed(3) ?? "–";
 
+/** @param {number} n  of which thousands are set off */
+export const grouped = (n) => n.toLocaleString("en");
+
 /** @param {string} words */
 export const capital = (words) => words.charAt(0).toUpperCase() + words.slice(1);
 
@@ -104,7 +107,7 @@ export function money(dollars) {
 }
 
 /** @param {number} n @param {string} one  what is counted */
-export const counted = (n, one) => `${n} ${one}${n === 1 ? "" : "s"}`;
+export const counted = (n, one) => `${grouped(n)} ${one}${n === 1 ? "" : "s"}`;
 
 /**
  * Return the address if a link may go there: only http(s), never a script.

@@ -1,6 +1,11 @@
 """`ufo check`: one text, from an argument, a file or stdin, and what the sources say of it."""
 
+import bz2
+import gzip
 import json
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -42,6 +47,23 @@ def test_a_file_may_have_a_byte_order_mark(tmp_path: Path, encoding: str) -> Non
     (tmp_path / "about.txt").write_bytes(ABOUT.encode(encoding))
     words = (tmp_path / "text.txt", "--references", tmp_path / "about.txt", "--json")
     assert json.loads(ufo("check", *words).out)["score"] == 1.0
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress])
+def test_a_file_or_stdin_may_be_compressed(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
+    (path := tmp_path / "about").write_bytes(pack(ABOUT.encode()))
+    assert ends(0, "check", path, "--references", path, "--json").json["score"] == 1.0
+    with path.open("rb") as stdin:
+        found = ufo_process("check", "-", "--references", path, "--json", stdin=stdin)
+    assert found.json["score"] == 1.0
+
+
+def test_a_text_may_come_through_a_named_pipe(tmp_path: Path) -> None:
+    os.mkfifo(path := tmp_path / "pipe")
+    with ThreadPoolExecutor() as threads:
+        threads.submit(path.write_text, "Oslo is big.")
+        found = ends(0, "check", path, "--json")
+    assert found.json["text"] == "Oslo is big."
 
 
 def test_json_is_what_the_python_interface_returns(about: Path) -> None:
@@ -92,11 +114,15 @@ def test_what_is_checked_is_said_where_it_is_unclear(
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        pytest.param(["table"], "table is no text: it is not UTF-8: byte 5 is", id="the text"),
-        pytest.param(["A b.", "--references", "table"], "table is no text: it is not UTF-8: byte 5",
+        pytest.param(["table"], "TEXT 'table' cannot be read: it is Parquet", id="the text"),
+        pytest.param(["A b.", "--references", "table"], "--references 'table' cannot be read: it",
                      id="a reference"),
-        pytest.param(["A b.", "--references", "none"], "--references 'none' cannot be read: ",
+        pytest.param(["A b.", "--references", "none"],
+                     "--references 'none' cannot be read: No such file or directory\n",
                      id="a reference that is not there"),
+        pytest.param(["A b.", "--references", "blank"], "--references 'blank' is empty; give a",
+                     id="a reference without a text"),
+        pytest.param(["folder"], "'folder' is a folder; give a text", id="a folder"),
     ],
 )  # fmt: skip
 def test_a_file_that_is_no_text(
@@ -104,6 +130,8 @@ def test_a_file_that_is_no_text(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "table").write_bytes(b"PAR1\xff\xfe")
+    (tmp_path / "blank").write_text(" \n")
+    (tmp_path / "folder").mkdir()
     assert told in ends(2, "check", *words).err
 
 

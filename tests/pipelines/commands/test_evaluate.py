@@ -11,6 +11,7 @@ from tests.conftest import rows_of, write_run
 from tests.llm_server import LlmServer
 from tests.pipelines.conftest import TWO, Outcome, ends, evaluation, ok
 from tests.pipelines.llm_runs import at
+from tests.transforms.judges.stated import STATED
 
 ENGLISH = {"id": "c", "response": "Oslo is large.", "reference_answers": "Oslo is large."}
 RUSSIAN = {"id": "d", "response": "Осло находится в Норвегии.", "reference_answers": "Осло."}
@@ -275,3 +276,14 @@ def test_what_no_source_knows_has_no_number_but_in_the_tables(tmp_path: Path) ->
     assert found["factuality_score"] == 0.0
     assert found["n_scored"] == 6
     assert found["score_in_words"] == "no score: no source knew any of 6 claims"
+
+
+def test_what_an_own_verifier_says_of_itself_is_kept(tmp_path: Path) -> None:
+    line = {"response": "Oslo is big.", "reference_answers": ["0.8 0.1 0.1"]}
+    (tmp_path / "in.jsonl").write_text(json.dumps(line))
+    words = ("--sources", "reference", "--judge", "offline", "--verifier", STATED, "--json")
+    places = ("--input", tmp_path / "in.jsonl", "--output", tmp_path / "out")
+    said = "Verifier stated (a first look; for findings use a language model): always right."
+    assert ends(0, "evaluate", *places, *words).json["judged_by"] == said
+    report = ends(0, "report", tmp_path / "out").out
+    assert said in " ".join(report.split())

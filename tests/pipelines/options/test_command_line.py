@@ -1,5 +1,6 @@
 """What a configuration file may have beside options, and which options go together."""
 
+import gzip
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -33,8 +34,8 @@ def test_a_file_may_say_nothing(filed: Callable[..., Settings], text: str) -> No
     assert filed(text).mode == settings_of(*PLACES).mode
 
 
-def test_a_file_may_be_utf_16(tmp_path: Path) -> None:
-    (tmp_path / "ufo.yaml").write_bytes("mode: mv".encode("utf-16"))
+def test_a_file_may_be_utf_16_and_compressed(tmp_path: Path) -> None:
+    (tmp_path / "ufo.yaml").write_bytes(gzip.compress("mode: mv".encode("utf-16")))
     assert settings_of(*PLACES, "--config", str(tmp_path / "ufo.yaml")).mode == "mv"
 
 

@@ -121,6 +121,8 @@ def test_the_command_writes_the_page_beside_what_it_prints(folder: Path, tmp_pat
     assert done.out.startswith("[")
     assert not list(tmp_path.glob("*.unfinished"))
     assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
+    printed = ok("report", folder, "--html", "-")
+    assert (printed.out, printed.err) == (path.read_text(encoding="utf-8"), "")
     write_run(tmp_path / "recall", rows_of({}), mode="recall")
     refused = ufo("report", tmp_path / "recall", "--html", tmp_path / "y.html")
     assert refused.code == 2

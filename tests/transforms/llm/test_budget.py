@@ -1,6 +1,7 @@
 """Prices, and what is counted, set aside and logged; replies are what the test says."""
 
 import asyncio
+import gzip
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -202,9 +203,9 @@ def test_a_user_s_prices_go_before_the_shipped_ones(tmp_path: Path) -> None:
     assert load_prices(str(path)) == {**load_prices(), **mine}
 
 
-def test_prices_may_be_utf_16(tmp_path: Path) -> None:
+def test_prices_may_be_utf_16_and_compressed(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
-    path.write_bytes("mine: {input: 0, output: 1.5}".encode("utf-16"))
+    path.write_bytes(gzip.compress("mine: {input: 0, output: 1.5}".encode("utf-16")))
     assert load_prices(str(path))["mine"] == Price(0.0, 1.5)
 
 

@@ -1,5 +1,6 @@
 """The prompt files and what overrides them."""
 
+import gzip
 import re
 from pathlib import Path
 
@@ -31,7 +32,7 @@ def test_a_folder_overrides_by_name(tmp_path: Path) -> None:
     shipped = load_prompts()
     (tmp_path / "verify_user.txt").write_text("Now {facts} by {passages} in {context}\n", "utf-8")
     (tmp_path / "argument_answer.txt").write_bytes("\ufeffKurz.\r\nGut.".encode())
-    (tmp_path / "argument_citation.txt").write_bytes("Kurz!".encode("utf-16"))
+    (tmp_path / "argument_citation.txt").write_bytes(gzip.compress("Kurz!".encode("utf-16")))
     (tmp_path / "README.md").write_text("not a prompt")
     changed = load_prompts(str(tmp_path))
     assert changed.render("verify_user", facts="1", passages="2", context="3") == "Now 1 by 2 in 3"
@@ -64,7 +65,7 @@ def test_a_folder_that_overrides_nothing_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="not a folder"):
         load_prompts(str(tmp_path / "absent"))
     (tmp_path / "repair.txt").write_bytes(b"\xff\xfa")
-    with pytest.raises(UsageError, match="UTF-8"):
+    with pytest.raises(UsageError, match=r"repair.txt cannot be read: not UTF-8"):
         load_prompts(str(tmp_path))
 
 

@@ -194,6 +194,15 @@ def test_a_stopped_upload_is_resumed(browser: Browser, tmp_path: Path) -> None:
         page.close()
 
 
+def test_thousands_of_an_upload_are_set_off(browser: Browser, tmp_path: Path) -> None:
+    leave_upload(tmp_path, "\n" * 1_200)
+    with served(setup(str(tmp_path))) as address:
+        page = browser.new_page(base_url=address)
+        page.goto("/#/runs")
+        expect(page.get_by_role("row", name="mine")).to_contain_text("0 of 1,200")
+        page.close()
+
+
 def test_two_models_and_two_runs_are_compared(page: Page) -> None:
     page.goto("/#/runs/demo/compare?question=What%20is%20so%3F")  # an address of before
     shown = page.get_by_role("region", name="Comparison")

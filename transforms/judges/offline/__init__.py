@@ -35,23 +35,24 @@ def judged_by(verifier: str | None = None) -> str:
     return _sentence(made.name, made.accuracy() or _measured(name, _MEASURED))
 
 
-def trust(models: Iterable[str], types: Iterable[str]) -> str:
+def trust(models: Iterable[str], types: Iterable[str], said: str = "") -> str:
     """Return how far the verifiers can be trusted on evidence of these types of sources.
 
     `models` are values of the column `model`; "" where nothing was judged. The figures hold for the
-    shipped version of a verifier, not for other versions.
+    shipped version of a verifier, not for other versions. `said` is what the class of another says
+    of its accuracy.
     """
     kinds = list(dict.fromkeys(types))
     if not kinds:
         return ""
-    return " ".join(_of_model(model, kinds) for model in dict.fromkeys(models))
+    return " ".join(_of_model(model, kinds, said) for model in dict.fromkeys(models))
 
 
-def _of_model(model: str, types: Iterable[str]) -> str:
+def _of_model(model: str, types: Iterable[str], said: str) -> str:
     # As above.
     from ufo.transforms.verifiers.by_name import VERIFIERS, make_verifier, shown
 
-    name, known = model.rpartition("@")[0] or model, _UNKNOWN
+    name, known = model.rpartition("@")[0] or model, said or _UNKNOWN
     try:
         if name in VERIFIERS.types() and shown(name) == model:
             known = make_verifier(name).accuracy() or _measured(name, types)

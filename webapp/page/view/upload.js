@@ -1,6 +1,7 @@
 /** Evaluate a file: choose or drop it, map its columns, follow it, stop it, open its run. */
 
 import { h } from "../dom.js";
+import { grouped } from "../text.js";
 import { button, field, problemBox, row, select, table } from "./parts.js";
 import { settingsView } from "./settings.js";
 
@@ -103,10 +104,10 @@ function uploadRow({ id, name, state, done, total, run, log }, act) {
   const under = state === "waiting" || state === "running";
   const kept = state === "stopped" || state === "failed";
   const said = state === "failed" && log.length > 0 ? ` ${log.at(-1)}` : kept && ", and can go on where it was";
-  const read = state === "waiting" ? "waiting" : done > 0 ? `${done} so far` : "reading the file";
+  const read = state === "waiting" ? "waiting" : done > 0 ? `${grouped(done)} so far` : "reading the file";
   return row(id, name, [
     [state, said && h("span", { class: state === "failed" ? "small warning" : "small" }, said)],
-    [total > 0 ? `${done} of ${total}` : read, under && total > 0 && h("progress", { max: total, ".value": done, "aria-label": `Progress of ${name}` })],
+    [total > 0 ? `${grouped(done)} of ${grouped(total)}` : read, under && total > 0 && h("progress", { max: total, ".value": done, "aria-label": `Progress of ${name}` })],
     [
       under && button("Stop", () => void act.stopUpload(id), { class: "small" }),
       kept && button("Resume", () => void act.resumeUpload(id), { class: "small" }),
