@@ -6,6 +6,7 @@ date or name, an opposite, a negation.
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import Final, NamedTuple
 
 from ufo.schemas.records import REFUTED
@@ -99,6 +100,8 @@ def grounds(found: Match) -> Sequence[Ground]:
         *_opposed(found),
         *_placed(found),
     )
+    if not all_found:
+        return ()
     about = [one for one in all_found if is_about(found, one.sentence)]
     if found.passage.leaves_open:
         clauses = found.passage.clauses
@@ -324,8 +327,9 @@ def is_about(found: Match, number: int) -> bool:
 
 def _is_namesake(name: frozenset[str], about: frozenset[str]) -> bool:
     """Return whether two names share a part while each also has another part, initials aside."""
-    own, others = (any(len(key) > 1 for key in rest) for rest in (name - about, about - name))
-    return own and others and not name.isdisjoint(about)
+    if name.isdisjoint(about):
+        return False
+    return all(any(len(key) > 1 for key in rest) for rest in (name - about, about - name))
 
 
 def _titled(found: Match) -> bool:
@@ -462,8 +466,8 @@ def _in_best_clause(found: Match, key: str) -> bool:
 def _placed(found: Match) -> Iterator[Ground]:
     """Yield the opposite of a preposition before the same word: "in Oslo", "outside Oslo"."""
     claim = found.claim
-    known = _PREPOSITIONS.keys() & claim.has
-    if all(_PREPOSITIONS[key].isdisjoint(found.passage.keys) for key in known):
+    exchanged = [_PREPOSITIONS[key] for key in claim.has if key in _PREPOSITIONS]
+    if found.passage.keys.isdisjoint(chain.from_iterable(exchanged)):
         return
     for preposition, word in _after_prepositions(claim):
         for number, clause in enumerate(found.passage.clauses):
