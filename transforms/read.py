@@ -234,6 +234,7 @@ MAX_LINE_BYTES = 4 * 1024 * 1024
 _MAX_SHOWN = 4096
 _NO_NUMBER = ("", "nan", "null", "none")
 _CELLS_MARK = f', "{OF_CELLS}": true'  # not part of what the user's file has
+_HASHED: Final = json.JSONEncoder(default=astuple)
 _said = attrgetter(*(field.name for field in fields(InputRecord) if field.name != "key"))
 
 T = TypeVar("T")
@@ -279,7 +280,7 @@ def record_of(
 
 def record_hash(record: InputRecord) -> str:
     """Return a hash of a record (32 hex digits), without its position in the input."""
-    return sha256(json.dumps(_said(record), default=astuple).encode()).hexdigest()[:32]
+    return sha256(_HASHED.encode(_said(record)).encode()).hexdigest()[:32]
 
 
 def failure(key: str, error_type: str, message: str, line: bytes) -> Failure:
