@@ -37,6 +37,7 @@ _TYPES: Final[Mapping[str, type | tuple[type, ...]]] = {
 }
 """The types of values of keys that are not text alone."""
 _ALIASES: Final = {"reference answers": "reference_answers"}
+_ALIASED: Final = [(name, alias) for alias, name in _ALIASES.items()]
 # Common names in other data sets: suggested in a warning, but not mapped.
 _USUAL: Final = {
     name: field
@@ -100,7 +101,7 @@ def sorted_out(raw: Mapping[str, Any], columns: Columns) -> tuple[dict[str, Any]
     none = (None, "") if of_cells else (None,)
     known: dict[str, Any] = {}
     taken = {OF_CELLS}
-    for key, column in (*columns.items(), *((name, alias) for alias, name in _ALIASES.items())):
+    for key, column in (*columns.items(), *_ALIASED):
         if key not in known and column not in taken:
             value = value_at(raw, column)
             if value not in none:

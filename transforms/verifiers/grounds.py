@@ -369,22 +369,23 @@ def _names(found: Match) -> Iterator[Ground]:
     for start, end in claim.names if claim.named & ~found.said else ():
         name = frozenset(one.key for one in claim.words[start:end] if one.weight)
         unsaid = frozenset(key for key in name if key not in passage.keys) - passage.title
-        if start < claim.verb or not unsaid or claim.words[start].surface.isupper():
+        lead = claim.words[start - 1]
+        if start < claim.verb or not unsaid or lead.weight or claim.words[start].surface.isupper():
             continue
-        lead, claimed = claim.words[start - 1], said(claim.words[start:end])
+        claimed = said(claim.words[start:end])
         parts = mask(k for k, place in enumerate(claim.places) if start <= place < end)
         for number, clause in enumerate(passage.clauses):
             for first, last in clause.names:
                 other = clause.words[first:last]
+                after_same = first > 0 and clause.words[first - 1].lower == lead.lower
+                if not after_same or other[0].surface.isupper():
+                    continue
                 keys = frozenset(one.key for one in other if one.weight)
                 shared = bool(keys & name) and not (keys - name <= claim.has)
                 instead = shared if unsaid < name else claim.others(other)
-                if not first or not instead or other[0].surface.isupper():
-                    continue
-                after_same = not lead.weight and clause.words[first - 1].lower == lead.lower
                 kind = claim.keys[end : end + 1]  # "a Danish botanist", "a Norwegian botanist"
                 alike = bool(kind) and kind == clause.keys[last : last + 1]
-                if after_same and (alike or _follows(found, clause, start, first)):
+                if instead and (alike or _follows(found, clause, start, first)):
                     yield _ground(found, "name", number, said(other), claimed, parts)
 
 

@@ -326,8 +326,8 @@ class ReadPassage:
             for key in clause.has:
                 self.where[key].append(number)
         self.keys = self.where.keys()
-        opening = enumerate([clause.keys[:1] for clause in self.clauses])
-        self.referring = [n for n, keys in opening if n and not REFERRING.isdisjoint(keys)]
+        later = enumerate(self.clauses[1:], 1)
+        self.referring = [n for n, clause in later if not REFERRING.isdisjoint(clause.keys[:1])]
         self.numbers = [(n, q) for n, clause in enumerate(self.clauses) for q in clause.numbers]
         self.denies_something = any(clause.denies_something for clause in self.clauses)
         self.excludes = any(clause.excluded for clause in self.clauses)
