@@ -37,6 +37,7 @@ _TYPES: Final[Mapping[str, type | tuple[type, ...]]] = {
 }
 """The types of values of keys that are not text alone."""
 _ALIASES: Final = {"reference answers": "reference_answers"}
+_ALIASED: Final = [(name, alias) for alias, name in _ALIASES.items()]
 # Common names in other data sets: suggested in a warning, but not mapped.
 _USUAL: Final = {
     name: field
@@ -100,7 +101,7 @@ def sorted_out(raw: Mapping[str, Any], columns: Columns) -> tuple[dict[str, Any]
     none = (None, "") if of_cells else (None,)
     known: dict[str, Any] = {}
     taken = {OF_CELLS}
-    for key, column in (*columns.items(), *((name, alias) for alias, name in _ALIASES.items())):
+    for key, column in (*columns.items(), *_ALIASED):
         if key not in known and column not in taken:
             value = value_at(raw, column)
             if value not in none:
@@ -234,6 +235,7 @@ MAX_LINE_BYTES = 4 * 1024 * 1024
 _MAX_SHOWN = 4096
 _NO_NUMBER = ("", "nan", "null", "none")
 _CELLS_MARK = f', "{OF_CELLS}": true'  # not part of what the user's file has
+_HASHED: Final = json.JSONEncoder(default=astuple)
 _said = attrgetter(*(field.name for field in fields(InputRecord) if field.name != "key"))
 
 T = TypeVar("T")
@@ -279,7 +281,7 @@ def record_of(
 
 def record_hash(record: InputRecord) -> str:
     """Return a hash of a record (32 hex digits), without its position in the input."""
-    return sha256(json.dumps(_said(record), default=astuple).encode()).hexdigest()[:32]
+    return sha256(_HASHED.encode(_said(record)).encode()).hexdigest()[:32]
 
 
 def failure(key: str, error_type: str, message: str, line: bytes) -> Failure:

@@ -115,7 +115,7 @@ def segment(text: str, language: str = "en") -> list[Span]:
     rules for unknown ones. List markers and numbering belong to the sentence after them. A model's
     thoughts and its answer have no sentence in common. Takes time linear in the length of the text.
     """
-    code = re.split("[-_]", language)[0].lower() or "en"
+    code = language.replace("_", "-").partition("-")[0].lower() or "en"
     thoughts = hidden(text)
     if not thoughts:
         return _segmented(code, text)

@@ -78,6 +78,7 @@ _LOST_E: Final = re.compile(
     r"|(?<![aeo])(?<!eb)u[dlmrt]|(?:^|[^o])o[bdkmst]|[cplt]et|(?<!el)(?<!o)op|(?:pl|c|st|ig)or"
     r"|[bcdfgkpt]l)$"
 )
+_I_AT_END: Final = re.compile(r"(?<=..)ie?$")
 
 
 def is_past(low: str) -> bool:
@@ -109,7 +110,7 @@ def base_of(low: str) -> str:
             stem += "e"
     else:
         return ""
-    return re.sub(r"(?<=..)ie?$", "y", stem)
+    return _I_AT_END.sub("y", stem)
 
 
 def past_of_gerund(low: str) -> str:
@@ -165,6 +166,12 @@ def _is_finite(word: str) -> bool:
     return word[:1].islower() and (low in AUXILIARIES or low in THIRD or is_past(low))
 
 
+def _is_noun(word: str) -> bool:
+    low = core(word)
+    known = low in STOP_WORDS or low in PREPOSITIONS or low in ADVERBS or is_finite(word)
+    return word[0].islower() and not known
+
+
 # Bound look-ups instead of functions around them, since they are called for every word.
 core: Final = Memo(lambda word: word.strip(_OUTER).lower()).__getitem__
 """The word without the punctuation around it, lower case."""
@@ -174,16 +181,13 @@ is_finite: Final = Memo(_is_finite).__getitem__
 """Whether the word can be the verb of a clause: its form is known, and it is not a name."""
 
 
+is_noun: Final = Memo(_is_noun).__getitem__
+"""Whether the word may be a noun: it is in lower case and not known as anything else."""
+
+
 def is_person(low: str) -> bool:
     """Return whether a lower-case noun looks like an occupation: "physicist", "poet", "writer"."""
     return low in _OCCUPATIONS or low.endswith(_OCCUPATION_ENDINGS)
-
-
-def is_noun(word: str) -> bool:
-    """Return whether the word may be a noun: in lower case and not known as anything else."""
-    low = core(word)
-    known = low in STOP_WORDS or low in PREPOSITIONS or low in ADVERBS or is_finite(word)
-    return word[0].islower() and not known
 
 
 def without_adverbs(lows: Sequence[str], start: int, end: int) -> int:

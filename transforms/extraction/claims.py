@@ -31,6 +31,7 @@ _MAX_DEPTH: Final = 8
 _MIN_WORDS: Final = 5
 _MAX_ITEM: Final = 6
 _PAIRED: Final = re.compile(r"[\"()\[\]“”«»]")
+_SAYS: Final = re.compile(r"[^\W_]")
 _STOPS: Final = (".", "!", "?", "…")
 _QUOTES: Final = ('"', "”", "'", "’")
 
@@ -47,7 +48,9 @@ _ENDS: Final = en.CLAUSE_OPENERS | {"either", "neither", "both", "between", "or"
 _UNSURE: Final = en.CLAUSE_OPENERS | {"not", "or"}
 _BEFORE_ITEMS: Final = (en.PREPOSITIONS | _ENDS) - {"of"}
 _BEFORE_VERB: Final = en.ADVERBS | en.AUXILIARIES | {"been"}
-_OWN_SUBJECTS: Final = en.DETERMINERS | {"he", "she", "it", "they"}
+_PRONOUNS: Final = word_set("he she it they")
+_OWN_SUBJECTS: Final = en.DETERMINERS | _PRONOUNS
+_REFERRING: Final = en.POSSESSIVES | _PRONOUNS
 # "films and animated series": a participle that mostly stands before a noun is not a predicate.
 _ADJECTIVES: Final = word_set("acclaimed advanced animated applied limited mixed related organized")
 # A statement about several together is not about each of them.
@@ -77,7 +80,7 @@ def split(sentence: Wording) -> list[Wording]:
         claims = _split(Wording(words, lows), 0, 0)
         if len(claims) > 1 and _may_split(sentence, text):
             return claims
-    return [sentence] if re.search(r"[^\W_]", text) else []
+    return [sentence] if _SAYS.search(text) else []
 
 
 def _may_split(sentence: Wording, text: str) -> bool:
@@ -242,7 +245,7 @@ def _second_clause(clause: Clause) -> list[Words]:
         if not (lows[own] in en.AUXILIARIES or en.is_past(lows[own])):
             continue
         named = words[at : at + 1]
-        if low in en.POSSESSIVES | {"he", "she", "it", "they"} and lows[start] != low:
+        if low in _REFERRING and lows[start] != low:
             # Whom a pronoun means is certain where the clause before names one person only.
             names = of.names_in(words[:joint], lows, verb)
             rivals = any(may_be_person(lows[a:b], lows[a - 1]) for a, b in names)

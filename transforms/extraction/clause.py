@@ -39,12 +39,13 @@ _MAX_SUBJECT: Final = 12
 _MAX_OPENING: Final = 14
 # Subjects that mean something else, or nothing, in front of another predicate.
 UNREPEATABLE: Final = LISTS.words("unrepeatable")
-_BEFORE_CLAUSES: Final = word_set("after before since until")
+_NO_SUBJECTS: Final = UNREPEATABLE | word_set("after before since until")
+_NOT_IN_SUBJECTS: Final = en.CLAUSE_OPENERS | BE
 PARTICLES: Final = LISTS.words("particles")
 # Words that are capitalised at the start of a sentence, or always, but are not names alone.
 _FUNCTION_WORDS: Final = en.STOP_WORDS | en.PREPOSITIONS | en.ADVERBS | en.DETERMINERS
 NO_NAMES: Final = _FUNCTION_WORDS - {"the", "per"} | LISTS.words("no_names")
-_IS_ADVERB: Final = re.compile(r".*(?:al|ous|ent|ant|ate|ive|ful|ar|re)ly")
+_ADVERB_ENDINGS: Final = tuple(word_set("ally ously ently antly ately ively fully arly rely"))
 # Words that make a capitalised name the name of a thing.
 NAMES_OF_DAYS: Final = LISTS.words("names_of_days")
 _THING_WORDS: Final = LISTS.words("thing_words")
@@ -82,8 +83,8 @@ def parse(words: Words, lows: Words) -> Clause | None:
     repeatable = (
         0 < end - start <= _MAX_SUBJECT
         and words[end - 1][-1] not in ",;:"
-        and lows[start] not in UNREPEATABLE | _BEFORE_CLAUSES
-        and not any(low in en.CLAUSE_OPENERS or low in BE for low in lows[start:end])
+        and lows[start] not in _NO_SUBJECTS
+        and _NOT_IN_SUBJECTS.isdisjoint(lows[start:end])
     )
     return Clause(words, lows, start, verb, words[start:end] if repeatable else [])
 
@@ -140,7 +141,7 @@ def is_name(words: Words) -> bool:
 
 def only_opens(low: str) -> bool:
     """Return whether the first word of a sentence is an adverb or function word, not a name."""
-    return low in NO_NAMES or _IS_ADVERB.fullmatch(low) is not None
+    return low in NO_NAMES or low.endswith(_ADVERB_ENDINGS)
 
 
 def opening_name_length(words: Sequence[str], lows: Sequence[str], start: int = 0) -> int:
@@ -157,8 +158,8 @@ def names_in(words: Sequence[str], lows: Sequence[str], start: int) -> list[tupl
     words that only open a sentence are left out."""
     ranges = []
     end = start
-    for first in range(start, len(words)):
-        if first < end or not is_capital(words[first]):
+    for first in [at for at in range(start, len(words)) if is_capital(words[at])]:
+        if first < end:
             continue
         end = first + name_length(words, first)
         while first < end and lows[first] in NO_NAMES:
@@ -173,14 +174,14 @@ def may_be_person(lows: Sequence[str], before: str = "") -> bool:
     before it."""
     thing = before in _PLACE_PREPOSITIONS or not _THING_WORDS.isdisjoint(lows)
     several = "and" in lows or "&" in lows
-    return not (thing or several or lows[0] == "the" or any(low.isdigit() for low in lows))
+    return not (thing or several or lows[0] == "the" or any(map(str.isdigit, lows)))
 
 
 def bare_name(words: Sequence[str]) -> str:
     """Return the name without the punctuation around it and without a possessive ending."""
     name = " ".join(words).partition(" (")[0].strip(' ,;:!?"“”()[]')
     name = name.removesuffix("'s").removesuffix("’s")
-    return name if _ABBREVIATION.search(name) else name.removesuffix(".")
+    return name[:-1] if name.endswith(".") and not _ABBREVIATION.search(name) else name
 
 
 def topic_of(question: str | None) -> str:
@@ -238,6 +239,8 @@ _is_marked: Final = en.Memo(
     lambda low: low.endswith("ly") or re.split("['’]", low)[0] in _FIRST_WORDS
 ).__getitem__
 """Whether a sentence that begins with this word may have discourse words there, or be talk."""
+_HEADING: Final = re.compile("#+ ")
+_LETTER: Final = re.compile(r"[^\W\d_]")
 _ABSTAINING: Final = word_set(
     LISTS.texts["abstaining"] + LISTS.texts["abstaining"].replace("'", "’")
 )
@@ -329,9 +332,9 @@ def is_claim(sentence: str, said: Wording) -> bool:
     """Return whether a sentence with this wording makes a claim that can be checked."""
     text = sentence.strip()
     words, lows = said
-    if text.startswith(("```", "~~~", "|")) or re.match("#+ ", text):
+    if text.startswith(("```", "~~~", "|")) or _HEADING.match(text):
         return False  # code, a table, a heading
-    if not words or not re.search(r"[^\W\d_]", text) or _asks(words):
+    if not words or not _LETTER.search(text) or _asks(words):
         return False
     if words[0][-1] == ":" and len(words) > 1 and words[1][0].isupper():
         words, lows = words[1:], lows[1:]  # "Budget: Determine your budget."

@@ -24,10 +24,11 @@ from ufo.transforms.extraction.clause import (
 JOINTS: Final = frozenset({"and", "but", "while", "whereas"})
 _GROUP: Final = en.ADVERBS | en.AUXILIARIES | {"been", "up", "out", "away"}
 _BEFORE_EXAMPLES: Final = frozenset({"such", "including", "include", "includes", "included"})
-_PARTS_OF_TIME: Final = frozenset({"early", "mid", "late"})
+_PARTS_OF_TIME: Final = NAMES_OF_DAYS | {"early", "mid", "late"}
 _NO: Final = frozenset({"not", "never", "no", "neither", "nor", "or"})
 _NUMERALS: Final = LISTS.words("numerals")
 _ORDINALS: Final = LISTS.words("ordinals")
+_NO_PHRASES: Final = _ORDINALS | PARTICLES
 _TIME: Final = re.compile(
     rf"(?:1\d|20)\d\ds?|{'|'.join(sorted(NAMES_OF_DAYS))}"
     r"|century|later|earlier|afterwards|bce?|ad|ce",
@@ -145,9 +146,9 @@ def _begins(words: Words, lows: Words, at: int) -> bool:
     if low in en.PREPOSITIONS or before in en.PREPOSITIONS or before in en.DETERMINERS:
         return low in en.PREPOSITIONS
     if low in en.DETERMINERS or _is_number(word):
-        return not (_is_number(words[at - 1]) or words[at - 1] in NAMES_OF_DAYS | _PARTS_OF_TIME)
+        return not (_is_number(words[at - 1]) or words[at - 1] in _PARTS_OF_TIME)
     named = en.is_capital(words[at - 1]) and lows[at - 2 : at - 1] != ["the"]  # "the Physics prize"
-    return named and word[0].islower() and low not in _ORDINALS | PARTICLES
+    return named and word[0].islower() and low not in _NO_PHRASES
 
 
 def phrase_of(words: Words) -> Phrase:
@@ -167,6 +168,7 @@ def phrase_of(words: Words) -> Phrase:
 
 
 _BEFORE_CONTENT: Final = en.PREPOSITIONS | (en.DETERMINERS - _NUMERALS)
+_COUNTING: Final = _ORDINALS | _BEFORE_CONTENT
 
 
 def _is_number(word: str) -> bool:
@@ -210,9 +212,7 @@ def _complete(part: list[Phrase], first: list[Phrase], subject: Phrase, verb: Wo
 
 def _lacks_noun(phrase: Phrase) -> bool:
     """Return whether a phrase leaves out its noun: "83 million", "the second", "Ada's"."""
-    counting = all(
-        _is_number(word) or en.core(word) in _ORDINALS | _BEFORE_CONTENT for word in phrase.words
-    )
+    counting = all(_is_number(word) or en.core(word) in _COUNTING for word in phrase.words)
     return (counting and phrase.kind != POINT) or en.core(phrase.words[-1])[-2:] in ("'s", "’s")
 
 

@@ -38,6 +38,7 @@ _INTRODUCED: Final = re.compile(
     r"(?P<name>[\"“]?[^\W\d_a-z][^:.!?\n*]{1,60}?)[*_]*\s*"
     r"(?::|\s[-–—])[*_]*\s+(?P<pronoun>He|She|It|This)\s+(?=[a-z])"
 )
+_INTRODUCES: Final = re.compile(r"[:–—-][*_]*\s+(?:He|She|It|This)\s")  # most lines have none
 # "1. Marie Curie - physicist"
 _PAIR: Final = re.compile(
     rf"\s*{ITEM_MARK}\s+"
@@ -78,6 +79,7 @@ _DATE: Final = re.compile(r"\d{1,2} [A-Z][a-z]+ \d|[A-Z][a-z]+ \d{1,2},? \d{4}")
 _EVENTS: Final = dict(line.split("=") for line in LISTS.texts["events"].strip().split("\n"))
 # Participles at the start of an item in passive sense: "Raised in Warsaw", "Awarded the prize".
 _UNDERGONE: Final = word_set("located situated based buried raised educated married")
+_FINITE: Final = en.HAVE | BE | en.THIRD
 _HONOURED: Final = word_set("born awarded elected named appointed nominated knighted known")
 # "Feature" above a column means that rows are properties of the things named by other columns.
 _PROPERTIES: Final = word_set("feature aspect attribute property characteristic category criteria")
@@ -371,8 +373,8 @@ def _continued(lead: Wording, item: Wording, alone: bool) -> str:
 
 def introduced(line: str) -> str:
     """Return a line that begins with a name and "This is" with the name as the subject."""
-    found = _INTRODUCED.match(line)
-    if found is None:
+    found = _INTRODUCES.search(line) and _INTRODUCED.match(line)
+    if not found:
         return line
     words = found["name"].split()
     person = len(words) > 1 and is_name(words)
@@ -398,7 +400,7 @@ def _of_topic(topic: str, said: Wording, claims: bool = False) -> str:
     if lows[0] in _HONOURED or (lows[0] in _UNDERGONE and follows):
         return f"{topic} was {rest}"
     active = not (follows and is_participle(lows[0])) or lows[0] in en.INTRANSITIVE
-    if lows[0] in en.HAVE | BE | en.THIRD or (is_past(lows[0]) and active):
+    if lows[0] in _FINITE or (is_past(lows[0]) and active):
         return f"{topic} {rest}"
     own = lows[0] in en.DETERMINERS  # "The gondoliers sing"
     headless = claims and not own and (verb < 0 or lows[verb - 1] == "to")

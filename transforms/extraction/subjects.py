@@ -31,6 +31,7 @@ _EXPLETIVE: Final = re.compile(f"it (?:{LISTS.phrases('expletive')})", re.IGNORE
 # A single name after one of these may be a person's: "with Dahl", not "in Oslo".
 _BEFORE_PEOPLE: Final = {"with", "by", "and", "to"}
 _SHARES: Final = en.DETERMINERS | {"one"}  # "Some of his works"
+_PARTS: Final = clause.UNREPEATABLE - {"it"}
 _COUNTING: Final = en.DETERMINERS | {"over", "more", "about"}  # "Over 500 people"
 _ARTICLES: Final = frozenset({"a", "an", "the"})
 _PLURAL: Final = PLURAL - {"have"}
@@ -172,7 +173,8 @@ class Subjects:
             or (bare == word and (following[0].isdigit() or en.is_noun(following)))
         ):
             return ""
-        full = [name for name in self._people if name.endswith(f" {bare}")]
+        last = f" {bare}"
+        full = [name for name in self._people if name.endswith(last)]
         return full[0] + word[len(bare) :] if len(full) == 1 else ""
 
     def _note(self, words: list[str], lows: list[str], start: int, name: str) -> None:
@@ -180,7 +182,7 @@ class Subjects:
         verb = clause.first_verb(words, lows, start)
         self._fresh = False
         # "One of the songs was a hit": what follows is about that one, not about the songs.
-        part = lows[:start][-2:] == ["one", "of"] or lows[start] in clause.UNREPEATABLE - {"it"}
+        part = lows[:start][-2:] == ["one", "of"] or lows[start] in _PARTS
         self._is_said = verb > start and lows[verb] in BE and not part
         if lows[start] in en.POSSESSIVES:
             # "His father, Nils Dahl, was a farmer" is about another person.
@@ -263,10 +265,14 @@ class Subjects:
     def _known(self, name: str) -> str:
         """Return the topic for its name with a title or middle name, or a known name for its last
         part."""
-        words, topic = name.split(), self._topic.split()
-        alike = bool(topic) and words[-1] == topic[-1] and words[0][:3] == topic[0][:3]
-        longer = len(words) < 6 and words[0] != "The" and (alike or set(topic) < set(words))
-        ends = [known for known in self._people if f" {name} " in f" {known} "]
-        if self._topic in self._people and longer and may_be_person(en.lower(words)):
-            return name if words[-1] in ("Jr", "Jr.", "II", "III") else self._topic
+        if self._topic in self._people:
+            if name == self._topic:
+                return name
+            words, topic = name.split(), self._topic.split()
+            alike = bool(topic) and words[-1] == topic[-1] and words[0][:3] == topic[0][:3]
+            longer = len(words) < 6 and words[0] != "The" and (alike or set(topic) < set(words))
+            if longer and may_be_person(en.lower(words)):
+                return name if words[-1] in ("Jr", "Jr.", "II", "III") else self._topic
+        part = f" {name} "
+        ends = [known for known in self._people if name in known and part in f" {known} "]
         return ends[0] if len(ends) == 1 else name

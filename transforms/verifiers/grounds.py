@@ -6,6 +6,7 @@ date or name, an opposite, a negation.
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import Final, NamedTuple
 
 from ufo.schemas.records import REFUTED
@@ -99,6 +100,8 @@ def grounds(found: Match) -> Sequence[Ground]:
         *_opposed(found),
         *_placed(found),
     )
+    if not all_found:
+        return ()
     about = [one for one in all_found if is_about(found, one.sentence)]
     if found.passage.leaves_open:
         clauses = found.passage.clauses
@@ -324,8 +327,9 @@ def is_about(found: Match, number: int) -> bool:
 
 def _is_namesake(name: frozenset[str], about: frozenset[str]) -> bool:
     """Return whether two names share a part while each also has another part, initials aside."""
-    own, others = (any(len(key) > 1 for key in rest) for rest in (name - about, about - name))
-    return own and others and not name.isdisjoint(about)
+    if name.isdisjoint(about):
+        return False
+    return all(any(len(key) > 1 for key in rest) for rest in (name - about, about - name))
 
 
 def _titled(found: Match) -> bool:
@@ -365,22 +369,23 @@ def _names(found: Match) -> Iterator[Ground]:
     for start, end in claim.names if claim.named & ~found.said else ():
         name = frozenset(one.key for one in claim.words[start:end] if one.weight)
         unsaid = frozenset(key for key in name if key not in passage.keys) - passage.title
-        if start < claim.verb or not unsaid or claim.words[start].surface.isupper():
+        lead = claim.words[start - 1]
+        if start < claim.verb or not unsaid or lead.weight or claim.words[start].surface.isupper():
             continue
-        lead, claimed = claim.words[start - 1], said(claim.words[start:end])
+        claimed = said(claim.words[start:end])
         parts = mask(k for k, place in enumerate(claim.places) if start <= place < end)
         for number, clause in enumerate(passage.clauses):
             for first, last in clause.names:
                 other = clause.words[first:last]
+                after_same = first > 0 and clause.words[first - 1].lower == lead.lower
+                if not after_same or other[0].surface.isupper():
+                    continue
                 keys = frozenset(one.key for one in other if one.weight)
                 shared = bool(keys & name) and not (keys - name <= claim.has)
                 instead = shared if unsaid < name else claim.others(other)
-                if not first or not instead or other[0].surface.isupper():
-                    continue
-                after_same = not lead.weight and clause.words[first - 1].lower == lead.lower
                 kind = claim.keys[end : end + 1]  # "a Danish botanist", "a Norwegian botanist"
                 alike = bool(kind) and kind == clause.keys[last : last + 1]
-                if after_same and (alike or _follows(found, clause, start, first)):
+                if instead and (alike or _follows(found, clause, start, first)):
                     yield _ground(found, "name", number, said(other), claimed, parts)
 
 
@@ -462,8 +467,8 @@ def _in_best_clause(found: Match, key: str) -> bool:
 def _placed(found: Match) -> Iterator[Ground]:
     """Yield the opposite of a preposition before the same word: "in Oslo", "outside Oslo"."""
     claim = found.claim
-    known = _PREPOSITIONS.keys() & claim.has
-    if all(_PREPOSITIONS[key].isdisjoint(found.passage.keys) for key in known):
+    exchanged = [_PREPOSITIONS[key] for key in claim.has if key in _PREPOSITIONS]
+    if found.passage.keys.isdisjoint(chain.from_iterable(exchanged)):
         return
     for preposition, word in _after_prepositions(claim):
         for number, clause in enumerate(found.passage.clauses):

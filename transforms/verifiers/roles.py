@@ -51,8 +51,8 @@ Name = frozenset[str]
 
 
 @lru_cache(CACHED)
-def _told(claim: ReadClaim) -> tuple[list[Name], str, dict[Name, str]] | None:
-    """Return the names of a claim, its event and their roles in it; None without two roles."""
+def _taking_part(claim: ReadClaim) -> list[Name]:
+    """Return the names of a claim that may exchange their roles."""
     names: list[Name] = []
     last = 0
     for start, end in _name_places(claim):
@@ -63,8 +63,13 @@ def _told(claim: ReadClaim) -> tuple[list[Name], str, dict[Name, str]] | None:
         if name and attached not in _NEUTRAL:
             names.append(name)
         last = end
-    told = next(_events(claim, names), None) if len(names) > 1 else None
-    return told and (names, *told)
+    return names
+
+
+@lru_cache(CACHED)
+def _told(claim: ReadClaim) -> tuple[str, dict[Name, str]] | None:
+    """Return the event of a claim and the roles of its names in it; None without two roles."""
+    return next(_events(claim, _taking_part(claim)), None)
 
 
 def same_roles(claim: ReadClaim, clauses: Sequence[ReadClause]) -> bool | None:
@@ -73,14 +78,14 @@ def same_roles(claim: ReadClaim, clauses: Sequence[ReadClause]) -> bool | None:
     False: a sentence exchanges their roles, and no other has them as the claim does. None: no
     sentence tells.
     """
-    told = _told(claim)
+    names = _taking_part(claim)
+    of_two = [c for c in clauses if sum([not name.isdisjoint(c.has) for name in names]) > 1]
+    told = _told(claim) if of_two else None
     if told is None:
         return None
-    names, event, mine = told
+    event, mine = told
     exchanged = False
-    for clause in clauses:
-        if sum(not name.isdisjoint(clause.has) for name in names) < 2:
-            continue
+    for clause in of_two:
         for _, theirs in _events(clause, names, event):
             known = [name for name in mine if name in theirs]
             for a, b in combinations(known, 2):

@@ -5,6 +5,7 @@ match of the two, which features, rules and explanation need.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -39,6 +40,7 @@ _MARKS: Final = NEGATIONS | {
 _OF_SUBJECTS: Final = frozenset(("no", "none", "neither", "nor", "nobody", "nothing"))
 _OF_OBJECTS: Final = frozenset(("without", "lack", "lacks", "lacked", "lacking"))
 _QUANTIFIERS: Final = frozenset(("all", "every", "each", "both", "always"))
+_NONE: Final = frozenset[str]()
 # A line is a sentence, unless the next line goes on in lower case: a heading, an item.
 _LINE_END: Final = re.compile(r"\n(?!\s*[a-z])")
 
@@ -67,7 +69,7 @@ class ReadClause:
         keys = [word.key for word in words]
         has = frozenset(keys)
         self.stance, self.frame, self._text = ASSERTED, "", text
-        self.open = self.excluded = frozenset[str]()
+        self.open = self.excluded = _NONE
         opens = keys[:1] and keys[0] in FRAME_OPENERS
         if not _MARKS.isdisjoint(has) or opens or "?" in text:
             words = self._without_marks(text)
@@ -191,18 +193,25 @@ def _names(words: Sequence[Word]) -> list[tuple[int, int]]:
     owner.
     """
     found: list[tuple[int, int]] = []
+    start = end = -9  # of the last name
     for at in [at for at, word in enumerate(words) if word.named]:
-        after = words[1:2]
-        opens = words[0].surface.endswith(POSSESSIVE) or any(w.named or w.finite for w in after)
-        if not at and not opens:
+        if at == 0 and not _opens_with_name(words):
             continue
-        start, end = found[-1] if found else (-9, -9)
         joined = end == at or (end == at - 1 and words[end].lower == "of")
-        if joined and not any(one.closes for one in words[end - 1 : at]):
-            found[-1] = (start, at + 1)
+        if joined and not (words[end - 1].closes or words[at - 1].closes):
+            found.pop()
         else:
-            found.append((at, at + 1))
+            start = at
+        end = at + 1
+        found.append((start, end))
     return found
+
+
+def _opens_with_name(words: Sequence[Word]) -> bool:
+    """Return whether the first word, which has a capital, may be a name."""
+    if words[0].surface.endswith(POSSESSIVE):
+        return True
+    return len(words) > 1 and (words[1].named or words[1].finite)
 
 
 class ReadClaim(ReadClause):
@@ -223,12 +232,11 @@ class ReadClaim(ReadClause):
         taken = {place for q in self.numbers for place in range(q.start, q.end)}
         # What only denies ("failed to") is no part.
         denying = frozenset(self.denied().values()) if self.denies_something else ()
-        first = {
-            one.key: at
-            for at, one in reversed([*enumerate(words)])
-            if one.weight and one.lower not in denying
-        }
-        at_items = sorted(place for place in first.values() if place not in taken)
+        first: dict[str, int] = {}
+        for place, word in enumerate(words):
+            if word.weight and word.lower not in denying:
+                first.setdefault(word.key, place)
+        at_items = [place for place in first.values() if place not in taken]
         self.items = [words[place] for place in at_items]
         self.places = [*at_items, *[q.start for q in self.numbers]]
         within = {place for start, end in self.names for place in range(start, end)}
@@ -279,7 +287,9 @@ class ReadClaim(ReadClause):
 
     def largest_share(self, masks: Iterable[int], of: int) -> float:
         """Return the largest `share` of the masks."""
-        return max([self.weight(parts & of) for parts in masks]) / self.weight(of) if of else 1.0
+        if not of:
+            return 1.0
+        return max(map(self.weight, {parts & of for parts in masks})) / self.weight(of)
 
     def text(self, part: int) -> str:
         """Return a part as written in the claim, without punctuation."""
@@ -299,7 +309,8 @@ class ReadPassage:
     `named` its words as written.
 
     `where` has the numbers of the sentences that have a key, `keys` the keys of all words, and
-    `numbers` the quantities, each with its sentence number.
+    `numbers` the quantities, each with its sentence number. `referring` has the numbers of the
+    sentences after another that begin with "He", "Its" or the like.
     `denies_something`, `excludes` and `leaves_open` say whether any sentence does.
     """
 
@@ -307,21 +318,23 @@ class ReadPassage:
         self.sentences = segment(text)
         self.clauses = [ReadClause(sentence) for sentence in self.sentences]
         self.named = title
-        titled = ReadClause(title)
+        titled = _read_title(title)
         self.title = frozenset(word.key for word in titled.words if word.weight)
         self.title_numbers = titled.numbers
-        self.where: dict[str, list[int]] = {}
+        self.where: dict[str, list[int]] = defaultdict(list)
         for number, clause in enumerate(self.clauses):
             for key in clause.has:
-                self.where.setdefault(key, []).append(number)
+                self.where[key].append(number)
         self.keys = self.where.keys()
+        later = enumerate(self.clauses[1:], 1)
+        self.referring = [n for n, clause in later if not REFERRING.isdisjoint(clause.keys[:1])]
         self.numbers = [(n, q) for n, clause in enumerate(self.clauses) for q in clause.numbers]
         self.denies_something = any(clause.denies_something for clause in self.clauses)
         self.excludes = any(clause.excluded for clause in self.clauses)
         self.leaves_open = any(clause.open for clause in self.clauses)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Match:
     """The parts of a claim that a passage has: `said` by passage or title, `masks` by sentence.
 
@@ -368,9 +381,13 @@ def segment(text: str) -> list[str]:
 
 def mask(parts: Iterable[int]) -> int:
     """Return the mask of some parts."""
-    return sum([1 << k for k in parts])
+    found = 0
+    for k in parts:
+        found |= 1 << k
+    return found
 
 
+_read_title: Final = lru_cache(CACHED)(ReadClause)
 read_claim: Final = lru_cache(CACHED)(ReadClaim)
 read_passage: Final = lru_cache(CACHED)(ReadPassage)
 
@@ -419,14 +436,14 @@ def match(pair: Pair) -> Match:
             agreeing = []
         for number in agreeing:
             masks[number] |= 1 << k
-        if any(agree(quantity, q) for q in passage.title_numbers):
+        if passage.title_numbers and any(agree(quantity, q) for q in passage.title_numbers):
             titled |= 1 << k
     for number, clause in enumerate(passage.clauses if claim.series else ()):
         if claim.is_another(clause):
             masks[number] = 0
-    subject = mask([k for k, item in enumerate(claim.items) if item.key in claim.about])
-    for number, clause in enumerate(passage.clauses[1:], 1):
-        if clause.keys and clause.keys[0] in REFERRING:
+    if passage.referring:
+        subject = mask([k for k, item in enumerate(claim.items) if item.key in claim.about])
+        for number in passage.referring:
             masks[number] |= masks[number - 1] & subject
     if titled:
         masks = [one | titled for one in masks]

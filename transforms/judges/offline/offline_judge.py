@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 
 from ufo.schemas.errors import ends_run
 from ufo.schemas.records import (
@@ -13,14 +14,13 @@ from ufo.schemas.records import (
     SUPPORTED,
     UNSUPPORTED_LANGUAGE,
     Evidence,
-    FactUnit,
     Failure,
     OpenUnits,
 )
 from ufo.transforms.english.words import is_english
 from ufo.transforms.judges.judge import Judge, Judged, Judgement
 from ufo.transforms.plugin_errors import failure_of, message_of, reason_of
-from ufo.transforms.sources.fact_source import Found, Retrieved
+from ufo.transforms.sources.fact_source import Found
 from ufo.transforms.verifiers.by_name import opened, shown
 from ufo.transforms.verifiers.explaining import explain
 from ufo.transforms.verifiers.grounds import UNSURE, grounds, ruled
@@ -59,16 +59,19 @@ class OfflineJudge(Judge):
     async def verify(self, open_units: OpenUnits, source: str, found: Sequence[Found]) -> Judged:
         """Return the evidence rows of each unit, in order."""
         known = is_english(open_units.text, open_units.language)
-        chances = self._chances(open_units, found) if known else {}
+        asked = [
+            [Pair(unit.claim, hit.passage.text, hit.passage.title or "") for hit in answer.passages]
+            for unit, answer in zip(open_units.units, found, strict=True)
+        ]
+        chances = self._chances(asked) if known else {}
         rows: list[Evidence] = []
         failures: list[Failure] = []
-        for unit, answer in zip(open_units.units, found, strict=True):
-            if not answer.passages:
+        for unit, answer, pairs in zip(open_units.units, found, asked, strict=True):
+            if not pairs:
                 rows.append(self.without_passages(unit, source, answer))
-            judgements = [Judgement(NOANS)] * len(answer.passages)
-            errors: list[Exception | None] = [None] * len(answer.passages)
+            judgements = [Judgement(NOANS)] * len(pairs)
+            errors: list[Exception | None] = [None] * len(pairs)
             if known:
-                pairs = [_pair(unit, hit) for hit in answer.passages]
                 judged = [_judgement(pair, chances[pair]) for pair in pairs]
                 judgements = [judgement for judgement, _ in judged]
                 errors = [error for _, error in judged]
@@ -87,23 +90,17 @@ class OfflineJudge(Judge):
         foreign = partial(replace, reason=UNSUPPORTED_LANGUAGE, rationale=_FOREIGN, model=None)
         return Judged([foreign(row) if row.outcome == NOANS else row for row in rows])
 
-    def _chances(
-        self, open_units: OpenUnits, found: Sequence[Found]
-    ) -> dict[Pair, Probabilities | Exception]:
+    def _chances(self, asked: Sequence[Sequence[Pair]]) -> dict[Pair, Probabilities | Exception]:
         """Return the probabilities of all distinct pairs, predicted in one call.
 
         If that fails each pair is predicted alone, so that one passage does not affect others.
         """
-        pairs = dict.fromkeys(
-            _pair(unit, hit)
-            for unit, answer in zip(open_units.units, found, strict=True)
-            for hit in answer.passages
-        )
+        pairs = list(dict.fromkeys(chain.from_iterable(asked)))
         if not pairs:
             return {}
         verifier = self._opened()
         try:
-            return dict(zip(pairs, verifier.predict(list(pairs)), strict=True))
+            return dict(zip(pairs, verifier.predict(pairs), strict=True))
         except Exception as error:
             if ends_run(error):
                 raise
@@ -162,7 +159,3 @@ def _told(pair: Pair, judgement: Judgement) -> float:
     if judgement.outcome == REFUTED and (against := grounds(found)):
         return against[0].share
     return found.told
-
-
-def _pair(unit: FactUnit, hit: Retrieved) -> Pair:
-    return Pair(unit.claim, hit.passage.text, hit.passage.title or "")
