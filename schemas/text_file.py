@@ -5,9 +5,7 @@ or in UTF-16 with a byte order mark.
 """
 
 from ufo.schemas import storage
-from ufo.schemas.compression import compression_of, decompressed
 from ufo.schemas.errors import reason_of
-from ufo.schemas.rows import HEAD_BYTES, PARQUET, format_of
 from ufo.schemas.text import decoded
 
 
@@ -30,6 +28,11 @@ def text_of(body: bytes) -> str:
     Raises:
         ValueError: there is no text in them; the message says why.
     """
+    # Both import pyarrow, which is slow and large: `import ufo` and the readers of web pages come
+    # here, and read no such file.
+    from ufo.schemas.compression import compression_of, decompressed
+    from ufo.schemas.rows import HEAD_BYTES, PARQUET, format_of
+
     if compression := compression_of(body):
         body = b"".join(decompressed(compression, [body]))
     form = format_of(body[:HEAD_BYTES])

@@ -369,3 +369,11 @@ def test_help_and_the_import_do_without_what_is_heavy(monkeypatch: pytest.Monkey
         "print(found.scores.num_rows, found.failures.num_rows)\n"
     )
     assert python(code) == "1 0\n"
+
+
+@pytest.mark.parametrize("module", ["ufo", "ufo.transforms.sources.web.reading"])
+def test_what_is_slow_and_large_is_imported_when_it_is_used(module: str) -> None:
+    code = f"import sys, {module}; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    large = {"apache_beam", "duckdb", "numpy", "openai", "pyarrow"}
+    assert large.isdisjoint(done.stdout.split())

@@ -1,6 +1,5 @@
 """An index on disk: written, opened, shared by threads, and refused where it is broken."""
 
-import json
 import os
 import shutil
 import sys
@@ -26,6 +25,7 @@ from ufo.indexes.reader import Block, RawPage
 from ufo.indexes.store import PAGE_SCHEMA, PASSAGE_SCHEMA, PassageStore, StoredPassage
 from ufo.schemas.errors import IndexUnusable, UsageError
 from ufo.schemas.records import Passage, passage_id
+from ufo.schemas.state_files import state_bytes, state_in
 
 
 def _titles(index: Index, query: str, k: int, named: list[str] | None = None) -> list[str]:
@@ -83,8 +83,8 @@ def test_opened_once_and_again_when_it_changed(build_folder: Build) -> None:
 
 def test_an_index_of_an_older_version_is_refused_with_the_remedy(build_folder: Build) -> None:
     path = build_folder()
-    manifest = json.loads((path / "manifest.json").read_text())
-    (path / "manifest.json").write_text(json.dumps(manifest | {"version": 3}))
+    manifest = state_in((path / "manifest.json").read_bytes())
+    (path / "manifest.json").write_bytes(state_bytes(manifest | {"version": 3}))
     with pytest.raises(IndexUnusable, match=r"older ufo.*`ufo index build --input DUMP --output "):
         open_index(path)
 
@@ -99,8 +99,8 @@ def embedded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def unchecked(path: Path) -> Path:
     """Let the manifest of an index list no file, so that none is checked."""
-    manifest = json.loads((path / "manifest.json").read_text())
-    (path / "manifest.json").write_text(json.dumps(manifest | {"files": []}))
+    manifest = state_in((path / "manifest.json").read_bytes())
+    (path / "manifest.json").write_bytes(state_bytes(manifest | {"files": []}))
     return path
 
 

@@ -1,7 +1,6 @@
 """Checking a text over HTTP: the stream, what ends it, and texts that are kept."""
 
 import asyncio
-import json
 import os
 import shutil
 import threading
@@ -18,6 +17,7 @@ from tests.conftest import blank
 from tests.llm_server import LlmServer
 from tests.webapp.conftest import events, opened, read_events
 from ufo.schemas.records import FactUnit, Passage, Response
+from ufo.schemas.state_files import state_bytes, state_in
 from ufo.transforms.sources.fact_source import FactSource, SourceSpec
 from ufo.webapp.checking import basis, size_of
 from ufo.webapp.desk import Setup
@@ -121,9 +121,9 @@ def test_the_size_of_an_index_is_told(
     index: Path, tmp_path: Path, articles: int, day: str | None, told: str
 ) -> None:
     copy = shutil.copytree(index, tmp_path / "index")
-    manifest = json.loads((copy / "manifest.json").read_text())
+    manifest = state_in((copy / "manifest.json").read_bytes())
     manifest |= {"dump_date": day, "counts": {"articles": articles, "passages": 5}}
-    (copy / "manifest.json").write_text(json.dumps(manifest))
+    (copy / "manifest.json").write_bytes(state_bytes(manifest))
     assert size_of(str(copy)) == told
 
 
