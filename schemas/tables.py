@@ -191,7 +191,7 @@ def registered_parts(folder: str) -> list[Part]:
         RunError: a note is damaged.
     """
     notes = (path for path in storage.files_below(folder) if path.endswith(_NOTE))
-    remedy = "what it is of is evaluated again by the same command"
+    remedy = "the same command evaluates its chunk again"
     parts = (read_state(path, remedy, partial(_part_of, path)) for path in notes)
     return [part for part in parts if part is not None]
 

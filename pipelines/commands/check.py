@@ -87,7 +87,7 @@ def _reference(path: str) -> str:
 
 @contextmanager
 def _refusal(what: str) -> Iterator[None]:
-    """Say of what a text cannot be read."""
+    """Raise a UsageError that names the text where it cannot be read within this context."""
     try:
         yield
     except ValueError as error:

@@ -56,7 +56,7 @@ _OF_PROCESS = {
 }
 _START_OVER = "its run cannot go on. Pass --fresh to start it over"
 _FORGET = "delete it; with the options of before, --batch among them, the run goes on"
-AGAIN = "what it is a part of is evaluated again"
+AGAIN = "the same command evaluates what it belongs to again"
 
 T = TypeVar("T")
 
@@ -306,8 +306,8 @@ class Attempt:
         return read_note(storage.join(folder, DONE), partial(_written, folder, str(chunk)))
 
     def mark_done(self, chunk: int | str, written: "Written", below: str = "") -> None:
-        """Record that a chunk is finished, after flushing its written parts to disk. They are
-        in its folder, or in the one of the name `below` in that."""
+        """Record that a chunk is finished, after flushing its parts to disk. They are in the
+        chunk's folder, or in the folder `below` inside it."""
         storage.flush(part.path for part in written.parts)
         content = {
             "chunk": str(chunk),
@@ -371,7 +371,7 @@ def _written(folder: str, chunk: str, content: dict[str, Any]) -> Written:
     below = entry(content, "below", str)
     parts = registered_parts(storage.join(folder, below) if below else folder)
     if _checksum(parts) != content["checksum_of_parts"]:
-        raise ValueError("its parts are not those that are there")
+        raise ValueError("the parts in its folder are not those of this note")
     for part in parts:
         if part.sha256 and not storage.is_remote(part.path):
             check_part(part.path, part.sha256, AGAIN)
