@@ -31,6 +31,7 @@ from typing import Any, BinaryIO, Final, NamedTuple, cast
 from uuid import uuid4
 
 from ufo.schemas.errors import UsageError
+from ufo.schemas.text import is_utf8
 
 _BLOCK: Final = 1 << 20
 _BUFFER: Final = 8 << 20  # each is a request
@@ -429,6 +430,28 @@ def _remove_unused(above: Path) -> None:
 
 
 # --- temporary files -----------------------------------------------------------------------------
+
+
+def check_name(what: str, name: str, is_path: bool = True) -> None:
+    """Check that a text of the system, or all of a path, is UTF-8: tables, databases and libraries
+    take no other. `what` names it in the message.
+
+    Raises:
+        UsageError: it is not.
+    """
+    whole = str(Path(name).absolute()) if is_path and not is_remote(name) else name
+    if not is_utf8(whole):
+        found = f", in full {whole!r}," if is_utf8(name) else ""
+        raise UsageError(f"{what} {name!r}{found} is not UTF-8; give another")
+
+
+def check_temporary_folder() -> None:
+    """Check that the folder for temporary files can be used.
+
+    Raises:
+        UsageError: its path is not UTF-8.
+    """
+    check_name("the folder for temporary files (TMPDIR)", shared_folder())
 
 
 def shared_folder() -> str:

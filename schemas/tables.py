@@ -335,6 +335,7 @@ def damage_of(folder: str, tables: Mapping[str, Any]) -> list[str]:
 
 def _existing(directory: str | Path) -> Path:
     root = Path(directory)
+    storage.check_name("the folder", str(directory))
     if storage.is_remote(str(directory)):
         raise UsageError(
             f"{str(directory)!r} is not on this machine: copy the folder of the run here first, "

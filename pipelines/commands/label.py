@@ -13,7 +13,7 @@ from ufo.pipelines.options.option import Option
 from ufo.pipelines.reports.tabular import as_json, csv_line, text_output
 from ufo.pipelines.runs.remote_results import open_results
 from ufo.schemas.errors import EXIT_DONE, UsageError
-from ufo.schemas.text import quantity
+from ufo.schemas.text import quantity, shell_command
 
 
 def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -87,7 +87,8 @@ def _sample(args: argparse.Namespace) -> int:
     print(f"ufo: run {run}: {drawn}.", file=sys.stderr)
     sheet = "SHEET" if args.output in (None, "-") else args.output
     print(
-        f"ufo: fill the column label, then: ufo label import {args.directory} {sheet}",
+        "ufo: fill the column label, then: "
+        + shell_command(("ufo", "label", "import", args.directory, sheet)),
         file=sys.stderr,
     )
     return EXIT_DONE

@@ -22,6 +22,7 @@ from ufo.schemas.rows import (
     as_json_lines,
     format_of,
 )
+from ufo.schemas.text import escaped
 from ufo.transforms.read import NAMES
 
 STDIN: Final = "-"
@@ -92,7 +93,12 @@ def find_inputs(patterns: Sequence[str]) -> list[str]:
 @contextmanager
 def copies() -> Iterator[str]:
     """Make a folder for copies of inputs. If this process is killed, the next command deletes
-    it."""
+    it.
+
+    Raises:
+        UsageError: the folder for temporary files cannot be used.
+    """
+    storage.check_temporary_folder()
     with storage.own_folder() as own, TemporaryDirectory(prefix="ufo-", dir=own) as folder:
         yield folder
 
@@ -129,10 +135,11 @@ def empty_input(files: Sequence[InputFile], action: str) -> NothingToEvaluate:
 
 
 def display_names(paths: Sequence[str]) -> list[str]:
-    """Return the names of files for keys such as `file:line`: without folders if that is unique."""
+    """Return the names of files for keys such as `file:line`: without folders if that is unique,
+    and with bytes that are not UTF-8 written out."""
     named = ["stdin" if path in _STDIN_PATHS else path for path in paths]
     short = [re.split(r"[/\\]", path.replace("/dev/fd/", "fd"))[-1] for path in named]
-    return short if len(set(short)) == len(short) else named
+    return [escaped(name) for name in (short if len(set(short)) == len(short) else named)]
 
 
 def is_piped(path: str) -> bool:
