@@ -224,8 +224,8 @@ def list_value(raw: Mapping[str, Any], name: str) -> list[Any]:
 def label_value(value: object, where: str, lost: Lost, between: bool = True) -> float | None:
     """Return a human label as a number from 0 to 1, None if there is none.
 
-    `lost` is called with a message for a value that is no label. A number between 0 and 1 is none
-    where not `between`.
+    `lost` is called with a message for a value that is not a label, and for a number between 0 and
+    1 where not `between`.
     """
     try:
         label = label_of(value)
