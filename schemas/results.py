@@ -338,6 +338,9 @@ def _definition(table: str, runs: Sequence[Run]) -> str:
     options = "union_by_name = true, hive_partitioning = false"
     if table == LABELS:  # a sheet has a column `run` of its own
         rows = f"SELECT * FROM read_parquet([{listed}], {options})"  # noqa: S608
+    elif len(runs) == 1:
+        named = f"{_quoted(runs[0].name)} AS run"
+        rows = f"SELECT {named}, * FROM read_parquet([{listed}], {options})"  # noqa: S608
     else:
         source = f"read_parquet([{listed}], {options}, filename = '{_FILE}')"
         rows = f'SELECT {_RUN_OF_FILE} AS run, * EXCLUDE ("{_FILE}") FROM {source}'  # noqa: S608
