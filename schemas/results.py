@@ -8,8 +8,9 @@ import os
 import re
 import tempfile
 import weakref
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from threading import Lock
@@ -23,6 +24,7 @@ from ufo.schemas.statistics import add_statistics
 from ufo.schemas.tables import (
     KEYS,
     LABELS,
+    RUN_PREFIX,
     TABLES,
     Run,
     arrow_schema,
@@ -94,12 +96,12 @@ class Results:
         with self._explained(RunError):
             about = pa.Table.from_pylist(list(map(_run_row, runs)))
             self._connection.from_arrow(about).create("runs")
-        # Not yet created, each after the ones it needs: to create the view of a table reads its
-        # files.
-        self._unmade = {
-            table: f"CREATE VIEW {table} AS {_union(table, files)}"
-            for table, files in _files(self.runs)
-        } | {view.name: view.definition for view in self._views}
+        # Statements that are not yet run, each after those it needs: to create the view of a table
+        # reads its files.
+        self._unmade: dict[str, Callable[[], str]] = {
+            **{table: partial(_definition, table, self.runs) for table in (*TABLES, LABELS)},
+            **{view.name: partial(getattr, view, "definition") for view in self._views},
+        }
         self._making = Lock()
         self._newest: duckdb.DuckDBPyConnection | None = None
         if reports is not None:  # so that an error in a user's report is raised at once
@@ -165,7 +167,7 @@ class Results:
             for name in [one for one in self._unmade if one in set(names)]:
                 fault = UsageError if name in own else RunError
                 with self._explained(fault, name if name in own else ""):
-                    self._connection.cursor().execute(self._unmade[name])
+                    self._connection.cursor().execute(self._unmade[name]())
                 del self._unmade[name]
 
     def _make_named(self, sql: str) -> None:
@@ -278,6 +280,9 @@ def _connect() -> duckdb.DuckDBPyConnection:
             "temp_directory": os.path.join(tempfile.gettempdir(), f"ufo-duckdb-{os.getpid()}"),
         },
     )
+    connection.execute("SET TimeZone = 'UTC'")
+    # It is for remote files, and costs time for each of many small local ones.
+    connection.execute("SET enable_external_file_cache = false")
     add_statistics(connection)
     return connection
 
@@ -305,33 +310,69 @@ def _run_row(run: Run) -> dict[str, object]:
     }
 
 
-def _files(runs: Sequence[Run]) -> Iterator[tuple[str, list[tuple[str | None, Sequence[Path]]]]]:
-    """Yield each table with its files by run; a sheet has the run in a column."""
-    for table in TABLES:
-        yield table, [(run.name, run.files.get(table, ())) for run in runs]
-    folders = sorted({run.folder.parent for run in runs})
-    yield LABELS, [(None, label_files(folder)) for folder in folders]
+# More files than this are read into memory if they are small, since every view that is made or read
+# opens the files of the views it reads.
+_MANY_FILES = 64
+_SMALL_BYTES = 64_000_000
+
+# The run of a part file is the name of its folder: DIR/run=NAME/TABLE/FILE. DuckDB computes it once
+# for a file, and a query of one run opens the files of that run alone.
+_FILE = "file of the row"
+_RUN_OF_FILE = f"string_split(\"{_FILE}\", '/')[-3][{len(RUN_PREFIX) + 1}:]"
 
 
-def _union(table: str, files: Iterable[tuple[str | None, Sequence[Path]]]) -> str:
-    """Return the SELECT over a table's files, with at least this version's columns.
-
-    `files` has the files of each run by its name; with the name None the files have a column `run`.
-    """
+def _definition(table: str, runs: Sequence[Run]) -> str:
+    """Return the statement that creates a table of these runs, with at least this version's
+    columns."""
     fields = [field for field in arrow_schema(table) if field.name != "run"]
     columns = ", ".join(
         f'CAST(NULL AS {_SQL_TYPES[str(field.type)]}) AS "{field.name}"' for field in fields
     )
-    parts = [f"SELECT CAST(NULL AS VARCHAR) AS run, {columns} WHERE false"]
-    for run, paths in files:
-        # A path of a file that exists is never a pattern, whatever characters it has.
-        listed = ", ".join(_quoted(str(path.absolute())) for path in paths)
-        if listed:
-            # A view has no parameters; the values inserted here are quoted.
-            source = f"read_parquet([{listed}], union_by_name = true, hive_partitioning = false)"
-            named = "" if run is None else f"{_quoted(run)} AS run, "
-            parts.append(f"SELECT {named}* FROM {source}")  # noqa: S608
-    return " UNION ALL BY NAME ".join(parts)
+    empty = f"SELECT CAST(NULL AS VARCHAR) AS run, {columns} WHERE false"
+    files = _files(table, runs)
+    if not files:
+        return f"CREATE VIEW {table} AS {empty}"
+    # A view has no parameters; the values inserted here are quoted. One call reads all files: a
+    # SELECT for each of 1,500 runs would take ten times as long, and hold each file open.
+    listed = ", ".join(_quoted(_one_path(path)) for path in files)
+    options = "union_by_name = true, hive_partitioning = false"
+    if table == LABELS:  # a sheet has a column `run` of its own
+        rows = f"SELECT * FROM read_parquet([{listed}], {options})"  # noqa: S608
+    elif len(runs) == 1:
+        named = f"{_quoted(runs[0].name)} AS run"
+        rows = f"SELECT {named}, * FROM read_parquet([{listed}], {options})"  # noqa: S608
+    else:
+        source = f"read_parquet([{listed}], {options}, filename = '{_FILE}')"
+        rows = f'SELECT {_RUN_OF_FILE} AS run, * EXCLUDE ("{_FILE}") FROM {source}'  # noqa: S608
+    kind = "TABLE" if _are_small(files) else "VIEW"
+    return f"CREATE {kind} {table} AS {empty} UNION ALL BY NAME {rows}"
+
+
+# In a path of DuckDB these stand for other characters, even where a file has just this name; within
+# brackets they stand for themselves.
+_PATTERNS = str.maketrans({char: f"[{char}]" for char in "*?["})
+
+
+def _one_path(path: Path) -> str:
+    """Return a path as DuckDB takes it, which may be a pattern, so that it means this file only."""
+    return path.absolute().as_posix().translate(_PATTERNS)
+
+
+def _files(table: str, runs: Sequence[Run]) -> list[Path]:
+    """Return the part files of a table; the sheets of labels lie beside the runs."""
+    if table != LABELS:
+        return [path for run in runs for path in run.files.get(table, ())]
+    folders = sorted({run.folder.parent for run in runs})
+    return [path for folder in folders for path in label_files(folder)]
+
+
+def _are_small(files: Sequence[Path]) -> bool:
+    """Return whether the files are many and hold little."""
+    if len(files) <= _MANY_FILES:
+        return False
+    with suppress(OSError):  # a file that is gone: DuckDB says so
+        return sum(path.stat().st_size for path in files) <= _SMALL_BYTES
+    return False
 
 
 def _quoted(text: str) -> str:

@@ -135,7 +135,9 @@ def clustered_wilson(value: float, influence: Floats, cluster: Clusters) -> Inte
 def paired_t(difference: Floats) -> Test:
     """Test whether the mean difference of pairs is zero, by Student's paired t (1908).
 
-    Where all differences are equal, t is undefined; the p of a drop is then from a sign test.
+    Where all differences are equal, t is undefined, and there is no interval. The p of a drop is
+    then from a sign test: n drops of n pairs happen by chance with the probability 1/2 to the power
+    of n, so five are the first that are significant at the level 0.05.
     """
     n = len(difference)
     mean = float(difference.mean()) if n else np.nan
@@ -143,7 +145,7 @@ def paired_t(difference: Floats) -> Test:
         return Test(mean, method="none: one pair")
     error = float(difference.std(ddof=1)) / np.sqrt(n)
     if error < _NOTHING:
-        drop = 0.5**n if mean < 0 else 1.0
+        drop = 0.5**n if mean < -_NOTHING else 1.0
         return Test(mean, p_drop=drop, method="none: all differences are equal")
     return _t_test(mean, error, n - 1, "paired t")
 

@@ -18,7 +18,13 @@ from ufo.pipelines.commands.output import (
 )
 from ufo.pipelines.options.groups import TIES, RunOptions, WebOptions
 from ufo.pipelines.options.option import Option, options_of
-from ufo.pipelines.reports.comparison import MOST_SHOWN, is_worse
+from ufo.pipelines.reports.comparison import (
+    MOST_SHOWN,
+    NothingToCompare,
+    is_worse,
+    nothing_compared,
+    undecided_gate,
+)
 from ufo.pipelines.reports.tabular import page, print_rows
 from ufo.pipelines.runs.comparison import compare
 from ufo.pipelines.runs.remote_results import open_results
@@ -34,7 +40,7 @@ _SHOWN = (
     "before_coverage", "difference", "n_judgements", "n_unusable",
 )  # fmt: skip
 _MODES = (SEQ, MV, SINGLE)
-_FAIL_IF_WORSE = next(one for one in options_of(RunOptions) if one.name == "fail_if_worse")
+_GATE = {one.name: one for one in options_of(RunOptions)}
 _OF_HOSTS = [one for one in options_of(WebOptions) if one.name.startswith(("include_", "exclude_"))]
 
 
@@ -49,7 +55,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     add_directory(parser)
     parser.add_argument("baseline", metavar="A", help="a finished run: the baseline")
     parser.add_argument("run", metavar="B", help="a finished run")
-    declare(parser, replace(_FAIL_IF_WORSE, default=None))
+    declare(parser, replace(_GATE["fail_if_worse"], default=None), _GATE["least_shared"])
     declare(parser, AS_JSON)
     parser.set_defaults(handler=_compare)
 
@@ -77,8 +83,17 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
 
 
 def _compare(args: argparse.Namespace) -> int:
-    found = compare(args.directory, args.baseline, args.run)
-    worse = args.fail_if_worse is not None and is_worse(found, args.fail_if_worse)
+    level = args.fail_if_worse
+    try:
+        found = compare(args.directory, args.baseline, args.run, args.least_shared)
+    except NothingToCompare as error:
+        if level is None:
+            raise
+        if args.json:
+            print_json(nothing_compared(error))
+        print(undecided_gate(error.message), file=sys.stderr)
+        return EXIT_BELOW
+    worse = level is not None and is_worse(found, level)
     if args.json:
         print_json(found | {"worse": worse})
     else:
@@ -89,9 +104,12 @@ def _compare(args: argparse.Namespace) -> int:
         turned = ("before", "after", "source_after", "response_id", "claim")
         _print(said, found["turned"], turned)
     if worse:
-        print(f"Significantly worse: p < --fail_if_worse {args.fail_if_worse}", file=sys.stderr)
-        return EXIT_BELOW
-    return EXIT_DONE
+        print(f"Significantly worse: p < --fail_if_worse {level}", file=sys.stderr)
+    elif level is not None and not found["decided"]:
+        print(undecided_gate(found["undecided"]), file=sys.stderr)
+    else:
+        return EXIT_DONE
+    return EXIT_BELOW
 
 
 def _print(title: str, rows: list[dict[str, Any]], names: tuple[str, ...]) -> None:

@@ -227,6 +227,8 @@ def _check_together(values: Mapping[str, Any]) -> None:
         )
     if values.get("fail_if_worse") is not None and not values.get("baseline"):
         raise UsageError("--fail_if_worse says how much worse than --baseline, which is missing")
+    if values.get("least_shared") is not None and not values.get("baseline"):
+        raise UsageError("--least_shared is what a run shares with --baseline, which is missing")
     for name, of in _ONLY_WITH.items():
         if values.get(name) is not None and not values.get(of):
             raise UsageError(f"--{name} is for --{of}; add that, or leave --{name} out")

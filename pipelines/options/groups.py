@@ -164,7 +164,8 @@ class RunOptions:
         "exit 3 if less than this share of the responses has a score", "SHARE", low=0, high=1
     )
     baseline: str | None = option(
-        "finished run in --output to compare with; exit 3 if this run is significantly worse",
+        "finished run in --output to compare with; exit 3 if this run is significantly worse, or "
+        "if that cannot be decided",
         "NAME",
     )
     fail_if_worse: float = option(
@@ -172,6 +173,14 @@ class RunOptions:
         "(default {default})",
         "P",
         default=0.05,
+        low=0,
+        high=1,
+    )
+    least_shared: float = option(
+        "share of the questions of each run that must be in both with a score: with less, nothing "
+        "is decided (default {default})",
+        "SHARE",
+        default=0.5,
         low=0,
         high=1,
     )

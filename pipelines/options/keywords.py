@@ -256,9 +256,11 @@ class EvaluateKeywords(CheckKeywords, total=False):
     fail_under: exit 3 if the score is below X.
     min_scored: exit 3 if less than this share of the responses has a score.
     baseline: finished run in --output to compare with; exit 3 if this run is significantly
-        worse.
+        worse, or if that cannot be decided.
     fail_if_worse: significance level of --baseline: exit 3 if p of a one-sided paired t
         test is below it (default 0.05).
+    least_shared: share of the questions of each run that must be in both with a score: with
+        less, nothing is decided (default 0.5).
     """
 
     map: str | Mapping[str, str]
@@ -281,6 +283,7 @@ class EvaluateKeywords(CheckKeywords, total=False):
     min_scored: float
     baseline: str
     fail_if_worse: float
+    least_shared: float
 
 
 class RecallKeywords(TypedDict, total=False):

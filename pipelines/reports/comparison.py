@@ -11,6 +11,23 @@ from ufo.transforms.score_words import LEAST_COVERAGE, beside, why_no_score, wit
 from ufo.transforms.votes import main_mode
 
 Row = dict[str, Any]
+Noun = tuple[str, str]
+"""A word and its plural."""
+
+QUESTION: Noun = ("question", "questions")
+RESPONSE: Noun = ("response", "responses")
+_EITHER: Noun = ("question or response", "questions and responses")
+
+LEAST_SHARED = 0.5
+"""Where a smaller share of the questions of either run is in both, a comparison decides nothing."""
+
+CANNOT = "cannot be decided"
+"""Begins every sentence on two sides that have too little in common."""
+
+_EQUAL = ("sign test, one-sided", "none: all differences are equal")
+"""What the views name as the method where nothing varies."""
+
+_LEAST_PAIRS = 2  # with one, nothing says how far differences vary
 
 MOST_SHOWN = 20
 """How many questions and turned claims are shown; JSON and CSV have all claims."""
@@ -51,47 +68,62 @@ LIMIT $most
 """
 
 
-def compare_runs(results: Results, titled: bool = False) -> Row:
+class NothingToCompare(UsageError):
+    """Two finished runs or models have no two scores to compare; a gate then does not pass."""
+
+
+def compare_runs(results: Results, titled: bool = False, least_shared: float = LEAST_SHARED) -> Row:
     """Return how the second of two runs differs from the first, shown by name or with `titled` by
     title.
 
     The result is the row of the macro `run_comparison` with these additions:
 
     - `headline` and `basis`: the difference in words.
+    - `decided`: whether it can be taken for a difference of the runs. It cannot where the share of
+      a run's questions that are in both with a score (`shared_a`, `shared_b`) is below
+      `least_shared`, or where there are too few pairs; `undecided` says so.
     - `questions`: the questions that changed most.
     - `turned`: the rows of `turned_claims`; `lost` and `won` count them.
     - `notes`: what both scores leave out; `counts`: their responses with and without a score.
 
     Raises:
-        UsageError: they share neither a question nor a response, or one decided nothing.
+        NothingToCompare: they share neither a question nor a response, or one decided nothing.
     """
     names = [run.name for run in results.runs]
     called = [run.title if titled else run.name for run in results.runs]
     scored = main_scores(results)
     _check_scores("run", {name: scored[name] for name in names})
     (found,) = results.query("FROM run_comparison(?, ?)", names).to_pylist()
+    of = {"n": found["n_pairs"], "n_a": found["n_baseline"], "n_b": found["n_run"]}
+    noun = _noun(found["n_asked"], found["n_places"])
     if not found["n_pairs"]:
-        raise UsageError(
+        raise NothingToCompare(
             f"runs {names[0]!r} and {names[1]!r} share no question and no response with a score, "
-            "so there is nothing to compare; choose runs over the same questions."
+            f"so there is nothing to compare: {_in_both(of, noun)}; choose runs over the same "
+            "questions."
         )
     turned = results.query("SELECT * EXCLUDE (run) FROM turned_claims(?, ?)", names).to_pylist()
     lost = sum(row["before"] == "supported" for row in turned)
-    counts = ((found["n_questions"], "question"), (found["n_responses"], "response"))
-    pairs = " and ".join(quantity(n, what) for n, what in counts if n)
-    alone = found["only_baseline"] + found["only_run"]
     paired = {
         f"{value}_{side}": found[f"{run}_{value}"]
         for value in ("score", "coverage")
         for side, run in (("a", "baseline"), ("b", "run"))
     }
     sides = {"run_a": names[0], "run_b": names[1], "model_a": None, "model_b": None}
+    undecided = _undecided(of, noun, least_shared)
+    left_out = _left_out(called, [scored[name] for name in names], paired)
+    if undecided:
+        left_out["notes"].insert(0, f"{CANNOT}: {undecided}")
     return {
         **found,
-        **_in_words(called, found | paired, "one-sided p"),
-        "basis": f"Paired by {pairs}" + (f"; {alone:,} without a pair left out" if alone else ""),
+        **_in_words(called, found | paired | of, noun, "one-sided p"),
+        "basis": _basis(found),
+        "decided": not undecided,
+        "undecided": undecided or None,
+        "shared_a": of["n"] / of["n_a"],
+        "shared_b": of["n"] / of["n_b"],
         **sides,
-        **_left_out(called, [scored[name] for name in names], paired),
+        **left_out,
         "questions": _changed(results, sides),
         "turned": turned,
         "lost": lost,
@@ -124,11 +156,13 @@ def compare_models(results: Results, one: str, other: str) -> Row:
     pairs = results.query(
         """
         SELECT score_b AS score_a, score_a AS score_b, coverage_b AS coverage_a,
-            coverage_a AS coverage_b, difference, low, high, p, n, comparison
+            coverage_a AS coverage_b, difference, low, high, p, n, n_b AS n_a, n_a AS n_b,
+            comparison, interval_method AS method
         FROM model_comparison
         WHERE run = $run AND mode = $mode AND model_a = $other AND model_b = $one
         UNION ALL
-        SELECT score_a, score_b, coverage_a, coverage_b, -difference, -high, -low, p, n, comparison
+        SELECT score_a, score_b, coverage_a, coverage_b, -difference, -high, -low, p, n, n_a, n_b,
+            comparison, interval_method
         FROM model_comparison
         WHERE run = $run AND mode = $mode AND model_a = $one AND model_b = $other
         """,
@@ -137,16 +171,22 @@ def compare_models(results: Results, one: str, other: str) -> Row:
     if not pairs:
         raise UsageError(f"{one!r} is compared with itself; name two models")
     (found,) = pairs
-    both = f"Paired by {quantity(found['n'], 'question')} that both answered"
-    apart = f"Over {quantity(found['n'], 'response')}; they answered no two questions in common"
+    paired = found["comparison"] == "paired"
+    noun = QUESTION if paired else RESPONSE
+    both = f"Paired by {quantity(found['n'], *QUESTION)} that both answered"
+    apart = f"Over {quantity(found['n'], *RESPONSE)}; they answered no two questions in common"
+    left_out = _left_out((one, other), [scored[one], scored[other]], found)
+    undecided = _undecided(found, noun, LEAST_SHARED) if paired else ""
+    if undecided:
+        left_out["notes"].insert(0, f"{CANNOT}: {undecided}")
     sides = {"run_a": run.name, "run_b": run.name, "model_a": one, "model_b": other}
     return {
         "run": run.name,
         **sides,
         **found,
-        **_in_words((one, other), found, "p"),
-        **_left_out((one, other), [scored[one], scored[other]], found),
-        "basis": f"{both if found['comparison'] == 'paired' else apart}, in {run.title}",
+        **_in_words((one, other), found, noun, "p"),
+        **left_out,
+        "basis": f"{both if paired else apart}, in {run.title}",
         "questions": _changed(results, sides),
     }
 
@@ -155,16 +195,60 @@ def _check_scores(what: str, rows: Mapping[str, Row]) -> None:
     """Raise a UsageError if one of the sides has no score to show."""
     for name, row in rows.items():
         if why := why_no_score(row):
-            raise UsageError(f"{what} {name!r} has no score: {why}, so there is nothing to compare")
+            raise NothingToCompare(
+                f"{what} {name!r} has no score: {why}, so there is nothing to compare"
+            )
 
 
-def _in_words(names: Sequence[str], found: Row, test: str) -> dict[str, Any]:
-    """Return the two sides, and a sentence on their difference that says whether it may be chance.
-    `test` is the name of its p value."""
+def _in_both(of: Row, noun: Noun) -> str:
+    """Return how many of the questions of the side that shares fewer of them are in both."""
+    verb = "is" if of["n"] == 1 else "are"
+    return (
+        f"{of['n']:,} of {quantity(max(of['n_a'], of['n_b']), *noun)} {verb} in both with a score"
+    )
+
+
+def _undecided(of: Row, noun: Noun, least_shared: float) -> str:
+    """Return why the two sides have too little in common for any test, "" if they have enough."""
+    if of["n"] / max(of["n_a"], of["n_b"]) < least_shared:
+        return f"{_in_both(of, noun)}, less than --least_shared {least_shared:g}"
+    if of["n"] < _LEAST_PAIRS:
+        return f"{_in_both(of, noun)}, and a test takes {_LEAST_PAIRS}"
+    return ""
+
+
+def _over(names: Sequence[str], found: Row, noun: Noun) -> str:
+    """Return the population of the two scores in words."""
+    older, newer = names
+    n, n_a, n_b = found["n"], found["n_a"], found["n_b"]
+    if found.get("comparison") == "unpaired":
+        return f"over the responses of each ({n_b:,} of {newer}, {n_a:,} of {older})"
+    of = "" if n == n_a == n_b else f" (of {n_b:,} in {newer} and {n_a:,} in {older})"
+    return f"over the {quantity(n, *noun)} that both have{of}"
+
+
+def _basis(found: Row) -> str:
+    """Return how two runs were compared: what is a pair, and what is left out."""
+    counts = ((found["n_questions"], QUESTION), (found["n_responses"], RESPONSE))
+    pairs = " and ".join(quantity(n, *noun) for n, noun in counts if n)
+    alone = found["only_baseline"] + found["only_run"]
+    said = f"Paired by {pairs}" + (f"; {alone:,} without a pair left out" if alone else "")
+    if max(found["n_scored_baseline"], found["n_scored_run"]) > found["n_pairs"]:
+        # Otherwise a reader would take one of two correct numbers for an error.
+        said += (
+            "; a question counts once, by the mean of its responses, and the score of a run is "
+            "the mean of all its responses"
+        )
+    return said
+
+
+def _in_words(names: Sequence[str], found: Row, noun: Noun, test: str) -> dict[str, Any]:
+    """Return the two sides, and a sentence on their difference that names the questions it is of
+    and says whether it may be chance. `test` is the name of its p value."""
     older, newer = names
     for side, name in zip("ab", names, strict=True):
         if not found[f"coverage_{side}"]:
-            raise UsageError(
+            raise NothingToCompare(
                 f"{name!r} has no score to compare: no source knew any of its claims in the "
                 "responses that the comparison is made of"
             )
@@ -175,7 +259,12 @@ def _in_words(names: Sequence[str], found: Row, test: str) -> dict[str, Any]:
         said = f"no difference between {newer} and {older}"
     else:
         said = f"{newer} scores {size} {'higher' if difference > 0 else 'lower'} than {older}"
-    note = ", too few pairs to say whether by chance"
+    said = f"{said} {_over(names, found, noun)}"
+    few = "responses" if found.get("comparison") == "unpaired" else "pairs"
+    note = f", too few {few} to say whether by chance"
+    if low is None and found["method"] in _EQUAL:
+        chance = "" if p is None else f"; by a sign test {test} = {p:.2g}"
+        note = f" (no interval, since all differences are equal{chance})"
     if low is not None and p is not None:
         note = f" (95 % interval {_signed(low)} to {_signed(high)}, {test} = {p:.2g})"
         note += ", which may be chance" if low <= 0 <= high and float(size) else ""
@@ -188,6 +277,11 @@ def _signed(value: float) -> str:
 
 
 _COUNTS = ("n_responses", "n_scored", "n_without_units", "n_without_references", "coverage")
+
+
+def _noun(n_asked: int, n_places: int) -> Noun:
+    """Return what is compared: questions, responses without one, or both."""
+    return {n_places: QUESTION, 0: RESPONSE}.get(n_asked, _EITHER)
 
 
 def _left_out(names: Sequence[str], rows: Sequence[Row], paired: Row) -> dict[str, Any]:
@@ -210,5 +304,15 @@ def _changed(results: Results, sides: Mapping[str, str | None]) -> list[Row]:
 
 
 def is_worse(found: Row, p: float) -> bool:
-    """Return whether the drop is significant at level `p`."""
-    return found["p"] is not None and bool(found["p"] < p)
+    """Return whether the drop is significant at level `p`; False also where nothing is decided."""
+    return found.get("decided", True) and found["p"] is not None and bool(found["p"] < p)
+
+
+def nothing_compared(error: NothingToCompare) -> Row:
+    """Return what stands for a comparison, in JSON, where there is nothing to compare."""
+    return {"decided": False, "undecided": error.message, "worse": None}
+
+
+def undecided_gate(why: str) -> str:
+    """Return the words of a gate that does not pass since nothing can be decided."""
+    return f"Whether it is worse {CANNOT}: {why}"

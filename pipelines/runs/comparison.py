@@ -2,18 +2,20 @@
 
 from typing import Any
 
-from ufo.pipelines.reports.comparison import compare_runs
+from ufo.pipelines.reports.comparison import LEAST_SHARED, compare_runs
 from ufo.pipelines.runs.remote_results import choose_runs
 from ufo.schemas.errors import UsageError
 from ufo.schemas.results import Results
 
 
-def compare(directory: str, baseline: str, run: str) -> dict[str, Any]:
+def compare(
+    directory: str, baseline: str, run: str, least_shared: float = LEAST_SHARED
+) -> dict[str, Any]:
     """Return how `run` differs from `baseline`, as `compare_runs` does.
 
     Raises:
-        UsageError: a run does not exist or decided nothing, both are the same run, or they share
-            neither a question nor a response.
+        UsageError: a run does not exist, or both are the same run.
+        NothingToCompare: one decided nothing, or they share neither a question nor a response.
     """
     check_baseline(directory, baseline, run)
     runs = [
@@ -21,7 +23,7 @@ def compare(directory: str, baseline: str, run: str) -> dict[str, Any]:
         *choose_runs(directory, run, tables=None),
     ]
     with Results(runs) as results:
-        return compare_runs(results)
+        return compare_runs(results, least_shared=least_shared)
 
 
 def check_baseline(directory: str, baseline: str, run: str | None = None, remedy: str = "") -> None:

@@ -2,8 +2,10 @@
 -- For every two models, the difference of their mean factuality_score (a minus b) with its 95 %
 -- interval and two-sided p. The comparison is paired if both models answered two or more of the
 -- same questions of a data set: Student's paired t over these n questions. Otherwise it is
--- unpaired: Welch's t (1947) over the n responses of both models, clustered by question. p is not
--- corrected for many comparisons. score_a, score_b and their coverage are of the same rows.
+-- unpaired: Welch's t (1947) over the n responses of both models, clustered by question. n_a and n_b
+-- are the questions, or the responses, that each model has with a score. If all differences are equal
+-- there is neither interval nor p. p is not corrected for many comparisons.
+-- score_a, score_b and their coverage are of the same rows.
 -- group: scores
 -- summary: Every two models: the difference of their scores, and whether it may be chance
 -- needs: cluster_of, scores
@@ -44,7 +46,8 @@ questions AS (
         model,
         cluster,
         avg(score) AS score,
-        avg(coverage) AS coverage
+        avg(coverage) AS coverage,
+        count(*) OVER (PARTITION BY run, way, model) AS n_of_model
     FROM scored
     WHERE asked
     GROUP BY run, way, model, cluster
@@ -58,6 +61,8 @@ paired AS (
         b.model AS model_b,
         'paired' AS comparison,
         count(*) AS n,
+        any_value(a.n_of_model) AS n_a,
+        any_value(b.n_of_model) AS n_b,
         avg(a.score) AS score_a,
         avg(b.score) AS score_b,
         avg(a.coverage) AS coverage_a,
@@ -80,6 +85,8 @@ compared AS (
         b.model AS model_b,
         'unpaired' AS comparison,
         a.n + b.n AS n,
+        a.n AS n_a,
+        b.n AS n_b,
         a.mean AS score_a,
         b.mean AS score_b,
         a.coverage AS coverage_a,

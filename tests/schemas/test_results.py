@@ -3,6 +3,9 @@
 import json
 import os
 import re
+import shutil
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -178,7 +181,7 @@ def test_an_empty_run_has_every_table_and_view_with_the_run_first(tmp_path: Path
 def test_folder_names_are_only_names(tmp_path: Path, folder: str) -> None:
     write_run(tmp_path / folder, rows_of(ONE), "n'1 [x]")
     # What the fourth name would match as a pattern.
-    write_run(tmp_path / "aXbYc", rows_of(ONE), "n'1 x")
+    write_run(tmp_path / "aXbYc", rows_of({"a": {"other": {"ref": "s"}}}), "n'1 x")
     with open_results(tmp_path / folder) as results:
         found = results.query("SELECT run, unit_id FROM evidence").to_pylist()
     assert found == [{"run": "n'1 [x]", "unit_id": "u"}]
@@ -219,6 +222,47 @@ def test_an_older_run_has_null_where_it_had_no_column_or_table(tmp_path: Path) -
     with open_results(tmp_path, "old") as results:
         assert results.query("SELECT * FROM usage").num_rows == 0
         assert results.query("SELECT factuality_score AS s FROM scores").to_pydict() == {"s": [1]}
+
+
+ANSWER = """
+import resource, sys
+from ufo.schemas.results import open_results
+resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))
+with open_results(sys.argv[1], all_runs=True) as results:
+    sql = "SELECT run, factuality_score AS score FROM scores_by_run ORDER BY run"
+    for row in results.query(sql).to_pylist():
+        print(row["run"], row["score"])
+"""
+
+
+def test_more_runs_than_files_that_may_be_open_are_read(tmp_path: Path) -> None:
+    half = write_run(tmp_path, rows_of({"a": {**ONE["a"], "v": {"ref": "r"}}}), "half")
+    for n in range(300):
+        shutil.copytree(half, tmp_path / f"run=copy-{n:03d}")
+    write_run(tmp_path, rows_of(ONE), "whole")
+    done = subprocess.run(
+        [sys.executable, "-c", ANSWER, str(tmp_path)], capture_output=True, text=True, check=False
+    )
+    assert done.stderr == ""
+    copies = [f"copy-{n:03d} 0.5" for n in range(300)]
+    assert done.stdout.splitlines() == [*copies, "half 0.5", "whole 1.0"]
+
+
+@pytest.mark.parametrize("copies", [0, 100], ids=["few files", "many files"])
+def test_files_of_several_versions_are_read_together(tmp_path: Path, copies: int) -> None:
+    now = write_run(tmp_path, rows_of(ONE), "now")
+    for n in range(copies):
+        shutil.copytree(now, tmp_path / f"run=copy-{n}")
+    old = write_run(tmp_path, rows_of({"a": {"w": {"ref": "r"}}}), "old", schema_version=0)
+    part = old / "evidence" / "part-00000.parquet"
+    data = pq.read_table(part).drop_columns(["request_id"])
+    pq.write_table(data.append_column("extra", pa.array(["kept"])), part)
+    with open_results(tmp_path, all_runs=True) as results:
+        found = results.query("FROM evidence ORDER BY run = 'old'").to_pylist()
+    assert len(found) == copies + 2
+    assert found[0] == {**found[0], "unit_id": "u", "extra": None}
+    assert found[-1] == {**found[-1], "run": "old", "unit_id": "w", "extra": "kept"}
+    assert found[-1]["request_id"] is None
 
 
 def test_a_missing_or_broken_part_file_is_named(tmp_path: Path, run: Path) -> None:

@@ -144,7 +144,15 @@ def test_a_blank_question_is_none_and_space_around_one_is_no_difference(tmp_path
     row = compared(tmp_path, ["s", "r", "s", "r", "r", "s"], questions)
     assert row["comparison"] == "paired"
     assert row["n"] == 2
+    assert (row["n_a"], row["n_b"]) == (2, 2)
     assert row["difference"] == 1.0
+
+
+def test_a_comparison_of_models_has_the_questions_of_each(tmp_path: Path) -> None:
+    questions = ["q1", "q1", "q2", "q2", "q3", "q4", "q5", "q4"]
+    row = compared(tmp_path, ["s", "r", "s", "r", "s", "r", "r", "r"], questions)
+    assert (row["n"], row["n_a"], row["n_b"]) == (2, 4, 3)
+    assert (row["difference"], row["low"], row["high"], row["p"]) == (1.0, None, None, None)
 
 
 def test_three_responses_to_a_question_that_say_the_same_count_as_one() -> None:
@@ -389,6 +397,7 @@ def test_the_mean_of_two_ratios_is_as_certain_as_both() -> None:
         pytest.param((-0.5,) * 5, -0.5, 1 / 32, EQUAL, id="five equal drops"),
         pytest.param((0.5, 0.5), 0.5, 1.0, EQUAL, id="equal gains"),
         pytest.param((0.0, 0.0), 0.0, 1.0, EQUAL, id="no difference"),
+        pytest.param((-1e-17,) * 9, -1e-17, 1.0, EQUAL, id="no difference but rounding"),
     ],
 )
 def test_pairs_that_do_not_vary_have_no_interval(

@@ -262,7 +262,7 @@ def test_of_a_run_a_view_has(
     ("pair", "expected"),
     [
         pytest.param("one", (1, -1.0, None, None, None), id="one pair has no interval"),
-        pytest.param("two", (2, -1.0, -1.0, -1.0, 0.25), id="equal differences have one value"),
+        pytest.param("two", (2, -1.0, None, None, 0.25), id="equal differences have no interval"),
     ],
 )
 def test_run_comparison_at_its_limits(runs: Query, pair: str, expected: tuple[Any, ...]) -> None:
@@ -535,6 +535,10 @@ def test_run_comparison_is_over_what_both_runs_scored(compared: Query) -> None:
     found = compared(f"SELECT {columns} FROM run_comparison('before', 'after')")
     # x: 1/2 and 0; y: 0 and 1/2; z, e and o before alone; w after alone.
     assert found == [(2, 1, 1, 3, 1, 0.25, 0.25, 0.0)]
+    # Also those without a score have a place: b in both, e after.
+    columns = "n_baseline, n_run, n_places, n_asked, n_scored_baseline, n_scored_run"
+    found = compared(f"SELECT {columns} FROM run_comparison('before', 'after')")
+    assert found == [(6, 5, 7, 5, 2, 2)]
 
 
 def test_turned_claims_are_those_that_one_run_alone_found_supported(compared: Query) -> None:

@@ -188,7 +188,10 @@ def test_people_are_told_how_a_run_differs_from_its_baseline(tmp_path: Path) -> 
     ok(*evaluation(tmp_path, six(6), "--run", "base", "--judge", "offline"))
     words = evaluation(tmp_path, six(1), "--run", "new", "--judge", "offline")
     *_, difference, note, lost, each = ends(3, *words, "--baseline", "base").out.splitlines()
-    assert difference.startswith("new scores 0.833 lower than base, 0.167 against 1.000 (95 %")
+    assert difference.startswith(
+        "new scores 0.833 lower than base over the 6 questions that both have, 0.167 against 1.000 "
+        "(95 %"
+    )
     assert difference.endswith(", one-sided p = 0.0021). Paired by 6 questions")
     assert note == "new: coverage 0.167"
     assert lost == "claims no longer supported: 5; supported now: 0"
@@ -200,10 +203,56 @@ def test_a_run_that_shares_nothing_with_its_baseline_is_finished_all_the_same(
 ) -> None:
     write_run(tmp_path / "out", rows_of({"other": {"u": {"ref": "s"}}}), "base")
     words = evaluation(tmp_path, [ENGLISH], "--run", "new", "--baseline", "base")
-    done = ends(2, *words, "--judge", "offline")
+    done = ends(3, *words, "--judge", "offline")
     assert "results in" in done.out
-    assert "share no question" in done.err
+    assert "Whether it is worse cannot be decided: runs 'base' and 'new' share no que" in done.err
     assert (tmp_path / "out" / "run=new" / "manifest.json").exists()
+    found = ends(3, *words, "--judge", "offline", "--if_finished", "skip", "--json").json
+    assert (found["comparison"], found["decided"], found["worse"]) == (None, False, None)
+    assert "share no question" in found["undecided"]
+
+
+@pytest.mark.parametrize(
+    ("flags", "code", "told"),
+    [
+        pytest.param((), 3, "cannot be decided: 2 of 6 questions are in both", id="a third"),
+        pytest.param(("--fail_if_worse", 1), 3, "cannot be decided: 2 of 6 questions are in both",
+                     id="a third, at any level"),
+        pytest.param(("--least_shared", 0.3), 0, "", id="where that is accepted"),
+    ],
+)  # fmt: skip
+def test_a_gate_on_too_few_questions_does_not_pass(
+    tmp_path: Path, flags: tuple[object, ...], code: int, told: str
+) -> None:
+    ok(*evaluation(tmp_path, six(6)[:2], "--run", "base", "--judge", "offline"))
+    words = evaluation(tmp_path, six(6), "--run", "new", "--judge", "offline", "--baseline", "base")
+    done = ends(code, *words, *flags, "--json")
+    assert told in done.err
+    assert done.json["decided"] == (code == 0)
+    assert not done.json["worse"]
+    assert done.json["comparison"]["n_pairs"] == 2
+
+
+@pytest.mark.parametrize(
+    ("score", "records"),
+    [
+        pytest.param(0.0, six(0), id="no source knew anything"),
+        pytest.param(0.0, [NO_CLAIM], id="there is no claim"),
+        pytest.param(1.0, [NO_CLAIM], id="there is no claim, for the highest limit"),
+    ],
+)
+def test_a_run_without_a_score_is_below_every_limit(
+    tmp_path: Path, score: float, records: list[Any]
+) -> None:
+    words = evaluation(tmp_path, records, "--run", "new", "--judge", "offline")
+    told = ends(3, *words, "--fail_under", score).err
+    assert f"Below --fail_under {score}: no score: " in told
+
+
+@pytest.mark.parametrize("flag", ["--fail_if_worse", "--least_shared"])
+def test_a_gate_needs_a_baseline(tmp_path: Path, flag: str) -> None:
+    told = ends(2, *evaluation(tmp_path, six(1), "--judge", "offline"), flag, 0.5).err
+    assert "--baseline, which is missing" in told
 
 
 ABSTAINING = [
@@ -264,8 +313,10 @@ def test_with_a_baseline_one_pair_of_numbers_is_told(tmp_path: Path) -> None:
     """The score of all responses is another one than that of the question which both runs have."""
     ok(*evaluation(tmp_path, six(6)[:2], "--run", "base", "--judge", "offline"))
     words = evaluation(tmp_path, six(1), "--run", "new", "--judge", "offline")
-    out = ends(0, *words, "--baseline", "base").out
-    assert "new scores 0.500 lower than base, 0.500 against 1.000" in out
+    out = ends(3, *words, "--baseline", "base").out
+    assert (
+        "new scores 0.500 lower than base over the 2 questions that both have (of 6 in new" in out
+    )
     assert "factuality score" not in out
 
 
