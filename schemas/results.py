@@ -21,8 +21,8 @@ import pyarrow as pa
 from ufo.schemas.errors import RunError, UfoError, UsageError
 from ufo.schemas.statistics import add_statistics
 from ufo.schemas.tables import (
+    BESIDE_RUNS,
     KEYS,
-    LABELS,
     TABLES,
     Run,
     arrow_schema,
@@ -108,7 +108,7 @@ class Results:
     @property
     def names(self) -> tuple[str, ...]:
         """The names to select from: views first, then tables."""
-        return (*(view.name for view in self.views), *TABLES, LABELS, "runs")
+        return (*(view.name for view in self.views), *TABLES, *BESIDE_RUNS, "runs")
 
     @property
     def views(self) -> tuple[View, ...]:
@@ -232,8 +232,9 @@ class Results:
         for run in self.runs:
             for path in chain(*run.files.values()):
                 check_part(str(path), run.checksums.get(path))
-            for path in label_files(run.folder.parent):
-                check_part(str(path), None, "import the sheet again, or remove the file")
+            for table in BESIDE_RUNS:
+                for path in label_files(run.folder.parent, table):
+                    check_part(str(path), None, "remove it, and import the sheet again")
 
     def limit_memory(self, size: str) -> None:
         """Limit the memory of queries ("4GB"), beyond which they spill to disk or fail.
@@ -310,7 +311,8 @@ def _files(runs: Sequence[Run]) -> Iterator[tuple[str, list[tuple[str | None, Se
     for table in TABLES:
         yield table, [(run.name, run.files.get(table, ())) for run in runs]
     folders = sorted({run.folder.parent for run in runs})
-    yield LABELS, [(None, label_files(folder)) for folder in folders]
+    for table in BESIDE_RUNS:
+        yield table, [(None, label_files(folder, table)) for folder in folders]
 
 
 def _union(table: str, files: Iterable[tuple[str | None, Sequence[Path]]]) -> str:
