@@ -22,9 +22,13 @@ import pyarrow as pa
 from ufo.schemas.errors import RunError, UfoError, UsageError
 from ufo.schemas.statistics import add_statistics
 from ufo.schemas.tables import (
+    BESIDE_RUNS,
     KEYS,
+<<<<<<< HEAD
     LABELS,
     RUN_PREFIX,
+=======
+>>>>>>> h60-labels
     TABLES,
     Run,
     arrow_schema,
@@ -110,7 +114,7 @@ class Results:
     @property
     def names(self) -> tuple[str, ...]:
         """The names to select from: views first, then tables."""
-        return (*(view.name for view in self.views), *TABLES, LABELS, "runs")
+        return (*(view.name for view in self.views), *TABLES, *BESIDE_RUNS, "runs")
 
     @property
     def views(self) -> tuple[View, ...]:
@@ -234,8 +238,9 @@ class Results:
         for run in self.runs:
             for path in chain(*run.files.values()):
                 check_part(str(path), run.checksums.get(path))
-            for path in label_files(run.folder.parent):
-                check_part(str(path), None, "import the sheet again, or remove the file")
+            for table in BESIDE_RUNS:
+                for path in label_files(run.folder.parent, table):
+                    check_part(str(path), None, "remove it, and import the sheet again")
 
     def limit_memory(self, size: str) -> None:
         """Limit the memory of queries ("4GB"), beyond which they spill to disk or fail.
@@ -310,6 +315,7 @@ def _run_row(run: Run) -> dict[str, object]:
     }
 
 
+<<<<<<< HEAD
 # More files than this are read into memory if they are small, since every view that is made or read
 # opens the files of the views it reads.
 _MANY_FILES = 64
@@ -319,6 +325,15 @@ _SMALL_BYTES = 64_000_000
 # for a file, and a query of one run opens the files of that run alone.
 _FILE = "file of the row"
 _RUN_OF_FILE = f"string_split(\"{_FILE}\", '/')[-3][{len(RUN_PREFIX) + 1}:]"
+=======
+def _files(runs: Sequence[Run]) -> Iterator[tuple[str, list[tuple[str | None, Sequence[Path]]]]]:
+    """Yield each table with its files by run; a sheet has the run in a column."""
+    for table in TABLES:
+        yield table, [(run.name, run.files.get(table, ())) for run in runs]
+    folders = sorted({run.folder.parent for run in runs})
+    for table in BESIDE_RUNS:
+        yield table, [(None, label_files(folder, table)) for folder in folders]
+>>>>>>> h60-labels
 
 
 def _definition(table: str, runs: Sequence[Run]) -> str:
