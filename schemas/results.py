@@ -24,11 +24,7 @@ from ufo.schemas.statistics import add_statistics
 from ufo.schemas.tables import (
     BESIDE_RUNS,
     KEYS,
-<<<<<<< HEAD
-    LABELS,
     RUN_PREFIX,
-=======
->>>>>>> h60-labels
     TABLES,
     Run,
     arrow_schema,
@@ -103,7 +99,7 @@ class Results:
         # Statements that are not yet run, each after those it needs: to create the view of a table
         # reads its files.
         self._unmade: dict[str, Callable[[], str]] = {
-            **{table: partial(_definition, table, self.runs) for table in (*TABLES, LABELS)},
+            **{table: partial(_definition, table, self.runs) for table in (*TABLES, *BESIDE_RUNS)},
             **{view.name: partial(getattr, view, "definition") for view in self._views},
         }
         self._making = Lock()
@@ -315,7 +311,6 @@ def _run_row(run: Run) -> dict[str, object]:
     }
 
 
-<<<<<<< HEAD
 # More files than this are read into memory if they are small, since every view that is made or read
 # opens the files of the views it reads.
 _MANY_FILES = 64
@@ -325,15 +320,6 @@ _SMALL_BYTES = 64_000_000
 # for a file, and a query of one run opens the files of that run alone.
 _FILE = "file of the row"
 _RUN_OF_FILE = f"string_split(\"{_FILE}\", '/')[-3][{len(RUN_PREFIX) + 1}:]"
-=======
-def _files(runs: Sequence[Run]) -> Iterator[tuple[str, list[tuple[str | None, Sequence[Path]]]]]:
-    """Yield each table with its files by run; a sheet has the run in a column."""
-    for table in TABLES:
-        yield table, [(run.name, run.files.get(table, ())) for run in runs]
-    folders = sorted({run.folder.parent for run in runs})
-    for table in BESIDE_RUNS:
-        yield table, [(None, label_files(folder, table)) for folder in folders]
->>>>>>> h60-labels
 
 
 def _definition(table: str, runs: Sequence[Run]) -> str:
@@ -351,7 +337,7 @@ def _definition(table: str, runs: Sequence[Run]) -> str:
     # SELECT for each of 1,500 runs would take ten times as long, and hold each file open.
     listed = ", ".join(_quoted(_one_path(path)) for path in files)
     options = "union_by_name = true, hive_partitioning = false"
-    if table == LABELS:  # a sheet has a column `run` of its own
+    if table in BESIDE_RUNS:  # a sheet has a column `run` of its own
         rows = f"SELECT * FROM read_parquet([{listed}], {options})"  # noqa: S608
     elif len(runs) == 1:
         named = f"{_quoted(runs[0].name)} AS run"
@@ -374,11 +360,11 @@ def _one_path(path: Path) -> str:
 
 
 def _files(table: str, runs: Sequence[Run]) -> list[Path]:
-    """Return the part files of a table; the sheets of labels lie beside the runs."""
-    if table != LABELS:
+    """Return the part files of a table; what belongs to labels lies beside the runs."""
+    if table not in BESIDE_RUNS:
         return [path for run in runs for path in run.files.get(table, ())]
     folders = sorted({run.folder.parent for run in runs})
-    return [path for folder in folders for path in label_files(folder)]
+    return [path for folder in folders for path in label_files(folder, table)]
 
 
 def _are_small(files: Sequence[Path]) -> bool:
