@@ -36,13 +36,15 @@ from ufo.schemas.tables import (
 from ufo.schemas.text import REPLACEMENT, storable
 from ufo.schemas.views import GROUPS, OWN, View, identifier, load_views, tables_of, with_needs
 
-__all__ = ["Results", "Run", "finished_runs", "open_results"]
+__all__ = ["Results", "Run", "finished_runs", "open_results", "texts_of"]
 
 _WORDS = re.compile(r"\w+")
 # Arrow has no such type, or takes its bytes for something else; such a column is read as text.
 _NOT_IN_ARROW = re.compile(
-    r"\b(UHUGEINT|BIT|BIGNUM|INTERVAL|TIME WITH TIME ZONE|GEOMETRY|VARIANT)\b"
+    r"\b(UHUGEINT|BIT|BIGNUM|INTERVAL|TIME WITH TIME ZONE|TIME_NS|GEOMETRY|VARIANT)\b"
 )
+# So that a time with a zone is shown in UTC, wherever the machine is.
+_IN_UTC = "SET GLOBAL TimeZone = 'UTC'"
 _SQL_TYPES = {"string": "VARCHAR", "int64": "BIGINT", "double": "DOUBLE", "bool": "BOOLEAN"}
 # DuckDB's messages begin with the kind of error; _NOT_THE_QUERY has kinds that SQL cannot cause.
 _NOT_OF_FILES = (
@@ -280,11 +282,21 @@ def _connect() -> duckdb.DuckDBPyConnection:
             "temp_directory": os.path.join(tempfile.gettempdir(), f"ufo-duckdb-{os.getpid()}"),
         },
     )
-    connection.execute("SET TimeZone = 'UTC'")
+    connection.execute(_IN_UTC)
     # It is for remote files, and costs time for each of many small local ones.
-    connection.execute("SET enable_external_file_cache = false")
+    connection.execute("SET GLOBAL enable_external_file_cache = false")
     add_statistics(connection)
     return connection
+
+
+def texts_of(column: pa.Array) -> list[str | None]:
+    """Return the values of a column as DuckDB prints them, also those that Python cannot hold."""
+    with duckdb.connect(":memory:", config={"python_enable_replacements": "false"}) as connection:
+        connection.execute(_IN_UTC)
+        rows = connection.from_arrow(pa.table({"value": column}))
+        texts = rows.project("CAST(value AS VARCHAR) AS text").to_arrow_table()
+    found: list[str | None] = texts.column("text").to_pylist()
+    return found
 
 
 def _readable(rows: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
@@ -305,7 +317,7 @@ def _run_row(run: Run) -> dict[str, object]:
     return {
         "run": run.name,
         **{name: getattr(run, name) for name in ("mode", "tie", "judge", "schema_version")},
-        "finished_at": run.finished_at.replace(tzinfo=None),
+        "finished_at": run.finished_at,
         **{f"n_{name}": run.counts.get(name, 0) for name in ("responses", "units", "failures")},
     }
 
