@@ -107,6 +107,9 @@ class Results:
         self._making = Lock()
         self._newest: duckdb.DuckDBPyConnection | None = None
         if reports is not None:  # so that an error in a user's report is raised at once
+            for view in self._views:
+                if view.group == OWN:
+                    self._check_own(view)
             self._make(self._unmade)
 
     @property
@@ -134,7 +137,13 @@ class Results:
 
     def has_runs(self, view: View) -> bool:
         """Return whether the view has a column `run`; a user's own may have none."""
-        return "run" in self.query(f"SELECT * FROM {identifier(view.name)} LIMIT 0").column_names  # noqa: S608
+        return "run" in self.columns_of(view)
+
+    def columns_of(self, view: View) -> list[str]:
+        """Return the names of a view's columns."""
+        found = self.query(f"SELECT * FROM {identifier(view.name)} LIMIT 0")  # noqa: S608
+        names: list[str] = found.column_names
+        return names
 
     def _has_rows(self, view: View) -> bool:
         named = view.name if view.group == OWN else ""
@@ -161,6 +170,19 @@ class Results:
             reader = self._select(sql, params).to_arrow_reader(rows)
         with self._explained(UsageError):
             yield reader
+
+    def _check_own(self, view: View) -> None:
+        """Raise a UsageError unless a user's report is one SELECT, or a macro one expression."""
+        of_macro = view.parameters is not None
+        with self._explained(UsageError, view.name):
+            sql = view.definition if of_macro else view.sql
+            statements = self._connection.cursor().extract_statements(sql)
+        wanted = duckdb.StatementType.CREATE if of_macro else duckdb.StatementType.SELECT
+        if [statement.type for statement in statements] != [wanted]:
+            raise UsageError(
+                f"report {view.name!r}: expected one SELECT below the header of {view.file!r}, "
+                f"found {_found(statements)}. {_REFUSED}"
+            )
 
     def _make(self, names: Iterable[str]) -> None:
         """Create the tables and views of these names that do not exist yet."""
@@ -191,12 +213,11 @@ class Results:
             )
         # A result belongs to its cursor: another statement on the same cursor would empty it.
         cursor = self._connection.cursor()
-        kinds = [statement.type for statement in cursor.extract_statements(sql)]
-        if kinds != [duckdb.StatementType.SELECT]:
-            found = ", ".join(kind.name for kind in kinds) or "nothing"
+        statements = cursor.extract_statements(sql)
+        if [statement.type for statement in statements] != [duckdb.StatementType.SELECT]:
             raise UsageError(
-                f"expected one SELECT (or FROM, WITH, DESCRIBE, SUMMARIZE, SHOW TABLES), found "
-                f"{found}. Results are read only; a PIVOT needs its values listed: ON … IN (…)."
+                "expected one SELECT (or FROM, WITH, VALUES, DESCRIBE, SUMMARIZE, SHOW TABLES), "
+                f"found {_found(statements)}. {_REFUSED}"
             )
         self._make_named(sql)
         self._newest = cursor
@@ -229,7 +250,10 @@ class Results:
             if message.startswith(_NOT_THE_QUERY):
                 # The rest of the message may be our own SQL, which does not help the user.
                 raise RunError(message.split("\n\nLINE ")[0]) from error
-            raise fault(f"report {report!r}: {message}" if report else message) from error
+            if report:
+                file = next((view.file for view in self._views if view.name == report), "")
+                message = f"report {report!r}: {message}" + (f" (in {file!r})" if file else "")
+            raise fault(message) from error
 
     def _check_parts(self) -> None:
         """Raise a RunError if a part file is damaged. Call it after a read has failed."""
@@ -262,6 +286,25 @@ class Results:
 
     def __exit__(self, *error: object) -> None:
         self.close()
+
+
+_REFUSED = (
+    "Results are read only: COPY, CREATE, INSERT, UPDATE, DELETE, MERGE, DROP, ALTER, ATTACH, USE, "
+    "INSTALL, LOAD, SET, PRAGMA, CALL, EXPLAIN, PREPARE, EXPORT and several statements are "
+    "refused, and so is a PIVOT that does not list its values: ON … IN (…). A SELECT can read "
+    "local files: FROM read_csv('FILE'), read_json, read_parquet."
+)
+
+
+def _found(statements: Sequence[duckdb.Statement]) -> str:
+    """Return what statements are, by the words that they begin with."""
+    words = []
+    for statement in statements:
+        first = _WORDS.match(statement.query.lstrip())
+        word = first[0].upper() if first else ""
+        words.append(word if word and word != "WITH" else statement.type.name)
+    said = ", ".join(words) or "nothing"
+    return said if len(words) < 2 else f"{len(words)} statements: {said}"
 
 
 # --- the database --------------------------------------------------------------------------------
