@@ -36,13 +36,15 @@ from ufo.schemas.tables import (
 from ufo.schemas.text import REPLACEMENT, storable
 from ufo.schemas.views import GROUPS, OWN, View, identifier, load_views, tables_of, with_needs
 
-__all__ = ["Results", "Run", "finished_runs", "open_results"]
+__all__ = ["Results", "Run", "finished_runs", "open_results", "texts_of"]
 
 _WORDS = re.compile(r"\w+")
 # Arrow has no such type, or takes its bytes for something else; such a column is read as text.
 _NOT_IN_ARROW = re.compile(
-    r"\b(UHUGEINT|BIT|BIGNUM|INTERVAL|TIME WITH TIME ZONE|GEOMETRY|VARIANT)\b"
+    r"\b(UHUGEINT|BIT|BIGNUM|INTERVAL|TIME WITH TIME ZONE|TIME_NS|GEOMETRY|VARIANT)\b"
 )
+# So that a time with a zone is shown in UTC, wherever the machine is.
+_IN_UTC = "SET GLOBAL TimeZone = 'UTC'"
 _SQL_TYPES = {"string": "VARCHAR", "int64": "BIGINT", "double": "DOUBLE", "bool": "BOOLEAN"}
 # DuckDB's messages begin with the kind of error; _NOT_THE_QUERY has kinds that SQL cannot cause.
 _NOT_OF_FILES = (
@@ -105,6 +107,9 @@ class Results:
         self._making = Lock()
         self._newest: duckdb.DuckDBPyConnection | None = None
         if reports is not None:  # so that an error in a user's report is raised at once
+            for view in self._views:
+                if view.group == OWN:
+                    self._check_own(view)
             self._make(self._unmade)
 
     @property
@@ -132,7 +137,13 @@ class Results:
 
     def has_runs(self, view: View) -> bool:
         """Return whether the view has a column `run`; a user's own may have none."""
-        return "run" in self.query(f"SELECT * FROM {identifier(view.name)} LIMIT 0").column_names  # noqa: S608
+        return "run" in self.columns_of(view)
+
+    def columns_of(self, view: View) -> list[str]:
+        """Return the names of a view's columns."""
+        found = self.query(f"SELECT * FROM {identifier(view.name)} LIMIT 0")  # noqa: S608
+        names: list[str] = found.column_names
+        return names
 
     def _has_rows(self, view: View) -> bool:
         named = view.name if view.group == OWN else ""
@@ -159,6 +170,19 @@ class Results:
             reader = self._select(sql, params).to_arrow_reader(rows)
         with self._explained(UsageError):
             yield reader
+
+    def _check_own(self, view: View) -> None:
+        """Raise a UsageError unless a user's report is one SELECT, or a macro one expression."""
+        of_macro = view.parameters is not None
+        with self._explained(UsageError, view.name):
+            sql = view.definition if of_macro else view.sql
+            statements = self._connection.cursor().extract_statements(sql)
+        wanted = duckdb.StatementType.CREATE if of_macro else duckdb.StatementType.SELECT
+        if [statement.type for statement in statements] != [wanted]:
+            raise UsageError(
+                f"report {view.name!r}: expected one SELECT below the header of {view.file!r}, "
+                f"found {_found(statements)}. {_REFUSED}"
+            )
 
     def _make(self, names: Iterable[str]) -> None:
         """Create the tables and views of these names that do not exist yet."""
@@ -189,12 +213,11 @@ class Results:
             )
         # A result belongs to its cursor: another statement on the same cursor would empty it.
         cursor = self._connection.cursor()
-        kinds = [statement.type for statement in cursor.extract_statements(sql)]
-        if kinds != [duckdb.StatementType.SELECT]:
-            found = ", ".join(kind.name for kind in kinds) or "nothing"
+        statements = cursor.extract_statements(sql)
+        if [statement.type for statement in statements] != [duckdb.StatementType.SELECT]:
             raise UsageError(
-                f"expected one SELECT (or FROM, WITH, DESCRIBE, SUMMARIZE, SHOW TABLES), found "
-                f"{found}. Results are read only; a PIVOT needs its values listed: ON … IN (…)."
+                "expected one SELECT (or FROM, WITH, VALUES, DESCRIBE, SUMMARIZE, SHOW TABLES), "
+                f"found {_found(statements)}. {_REFUSED}"
             )
         self._make_named(sql)
         self._newest = cursor
@@ -227,7 +250,10 @@ class Results:
             if message.startswith(_NOT_THE_QUERY):
                 # The rest of the message may be our own SQL, which does not help the user.
                 raise RunError(message.split("\n\nLINE ")[0]) from error
-            raise fault(f"report {report!r}: {message}" if report else message) from error
+            if report:
+                file = next((view.file for view in self._views if view.name == report), "")
+                message = f"report {report!r}: {message}" + (f" (in {file!r})" if file else "")
+            raise fault(message) from error
 
     def _check_parts(self) -> None:
         """Raise a RunError if a part file is damaged. Call it after a read has failed."""
@@ -263,6 +289,25 @@ class Results:
         self.close()
 
 
+_REFUSED = (
+    "Results are read only: COPY, CREATE, INSERT, UPDATE, DELETE, MERGE, DROP, ALTER, ATTACH, USE, "
+    "INSTALL, LOAD, SET, PRAGMA, CALL, EXPLAIN, PREPARE, EXPORT and several statements are "
+    "refused, and so is a PIVOT that does not list its values: ON … IN (…). A SELECT can read "
+    "local files: FROM read_csv('FILE'), read_json, read_parquet."
+)
+
+
+def _found(statements: Sequence[duckdb.Statement]) -> str:
+    """Return what statements are, by the words that they begin with."""
+    words = []
+    for statement in statements:
+        first = _WORDS.match(statement.query.lstrip())
+        word = first[0].upper() if first else ""
+        words.append(word if word and word != "WITH" else statement.type.name)
+    said = ", ".join(words) or "nothing"
+    return said if len(words) < 2 else f"{len(words)} statements: {said}"
+
+
 # --- the database --------------------------------------------------------------------------------
 
 
@@ -281,11 +326,21 @@ def _connect() -> duckdb.DuckDBPyConnection:
             "temp_directory": os.path.join(tempfile.gettempdir(), f"ufo-duckdb-{os.getpid()}"),
         },
     )
-    connection.execute("SET TimeZone = 'UTC'")
+    connection.execute(_IN_UTC)
     # It is for remote files, and costs time for each of many small local ones.
-    connection.execute("SET enable_external_file_cache = false")
+    connection.execute("SET GLOBAL enable_external_file_cache = false")
     add_statistics(connection)
     return connection
+
+
+def texts_of(column: pa.Array) -> list[str | None]:
+    """Return the values of a column as DuckDB prints them, also those that Python cannot hold."""
+    with duckdb.connect(":memory:", config={"python_enable_replacements": "false"}) as connection:
+        connection.execute(_IN_UTC)
+        rows = connection.from_arrow(pa.table({"value": column}))
+        texts = rows.project("CAST(value AS VARCHAR) AS text").to_arrow_table()
+    found: list[str | None] = texts.column("text").to_pylist()
+    return found
 
 
 def _readable(rows: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
@@ -306,7 +361,7 @@ def _run_row(run: Run) -> dict[str, object]:
     return {
         "run": run.name,
         **{name: getattr(run, name) for name in ("mode", "tie", "judge", "schema_version")},
-        "finished_at": run.finished_at.replace(tzinfo=None),
+        "finished_at": run.finished_at,
         **{f"n_{name}": run.counts.get(name, 0) for name in ("responses", "units", "failures")},
     }
 

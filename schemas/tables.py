@@ -385,7 +385,7 @@ def _title(fingerprint: Mapping[str, Any], folder: str, finished: datetime) -> s
     names = [str(one["name"]).rsplit("/", 1)[-1] for one in fingerprint.get("inputs", [])]
     more = f" and {len(names) - 1} more" if names[1:] else ""
     called = f"{names[0]}{more}" if names else folder.removeprefix(RUN_PREFIX)
-    return f"{called}, {finished.astimezone(UTC):%d %B %Y, %H:%M}"
+    return f"{called}, {finished.astimezone(UTC):%d %B %Y, %H:%M} UTC"
 
 
 def tables_of_mode(mode: str) -> tuple[str, ...]:
@@ -428,7 +428,7 @@ def checked_manifest(manifest: Manifest) -> Manifest:
         entry(manifest, name, str)
     entry(manifest, "sources", list)
     entry(manifest, "fingerprint", dict)
-    _time_of(manifest)
+    time_of(manifest)
     for name in entry(manifest, "counts", dict):
         entry(manifest["counts"], name, int)
     # A run of an older version may lack a table.
@@ -445,14 +445,15 @@ def checked_manifest(manifest: Manifest) -> Manifest:
     return manifest
 
 
-def _time_of(manifest: Manifest) -> datetime:
+def time_of(manifest: Manifest) -> datetime:
+    """Return when the run of a manifest was finished, in UTC."""
     finished = datetime.fromisoformat(manifest["finished_at"])
     return (finished if finished.tzinfo else finished.replace(tzinfo=UTC)).astimezone(UTC)
 
 
 def _run(folder: Path, manifest: Manifest) -> Run:
     """Return the run of a manifest in its folder."""
-    finished, tables = _time_of(manifest), manifest["tables"]
+    finished, tables = time_of(manifest), manifest["tables"]
     # Checksums have the same paths: 10,000 take a tenth of a second.
     paths = {file: folder / file for listed in tables.values() for file in listed["files"]}
     return Run(

@@ -148,8 +148,9 @@ def _print_named(results: "Results", args: argparse.Namespace) -> None:
     columns, title, empty = "*", "", view.empty
     if not args.json and not args.csv:
         title = f"{view.title}, run {results.runs[-1].name}\n"
-        # A user's own report may have no column `run`.
-        says = view.name != "runs" and results.has_runs(view)
+        # A user's own report may have no column `run`, or no other one.
+        names = results.columns_of(view)
+        says = view.name != "runs" and "run" in names and len(names) > 1
         columns = view.shows or ("* EXCLUDE (run)" if says else "*")
     if results.runs[-1].mode == "recall" and view.group and "recall_" not in view.name:
         empty = "the run is of 'ufo recall': see recall_scores, recall_errors and recall_cost"

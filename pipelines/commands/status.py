@@ -25,7 +25,7 @@ from ufo.pipelines.runs.engine import CHUNK, started_job
 from ufo.pipelines.runs.progress import duration
 from ufo.schemas import storage
 from ufo.schemas.errors import EXIT_DONE, RunError, UsageError, damaged_part
-from ufo.schemas.tables import Manifest, damage_of, manifest_of
+from ufo.schemas.tables import Manifest, damage_of, manifest_of, time_of
 from ufo.schemas.text import quantity, shell_command
 from ufo.transforms.llm.batch_store import BatchStore
 
@@ -138,7 +138,7 @@ def _of_finished(
 ) -> Status:
     status: Status = {
         "state": FINISHED,
-        "changed_at": manifest["finished_at"],
+        "changed_at": time_of(manifest).isoformat(),
         "rows": manifest["counts"],
         "next": shell_command(("ufo", "report", folder[: -len(f"/run={run}")], "--run", run)),
     }

@@ -22,7 +22,13 @@ from ufo.pipelines.reports.overview import (
     lowest_responses,
     overview,
 )
-from ufo.pipelines.reports.tabular import OF_UNUSABLE, cell, one_line, text_output
+from ufo.pipelines.reports.tabular import (
+    OF_UNUSABLE,
+    cell,
+    one_line,
+    text_output,
+    values_of,
+)
 from ufo.schemas.errors import UsageError
 from ufo.schemas.records import NO_SOURCE
 from ufo.schemas.text import quantity
@@ -169,7 +175,7 @@ def _reports(results: "Results") -> list[tuple[str, list[Row]]]:
     for view in results.filled_views():
         where, given = (" WHERE run = ?", [run]) if results.has_runs(view) else ("", [])
         select = view.select(f"*, count(*) OVER () AS {_TOTAL}", where)
-        rows = results.query(f"{select} LIMIT {_MOST_ROWS}", given).to_pylist()
+        rows = values_of(results.query(f"{select} LIMIT {_MOST_ROWS}", given))
         if rows:
             more = {
                 "rows": list(map(as_shown, rows)),

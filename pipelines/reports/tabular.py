@@ -9,6 +9,7 @@ import datetime as dt
 import io
 import json
 import math
+import re
 import shutil
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -17,6 +18,7 @@ from decimal import Decimal
 from itertools import chain, count, islice
 from typing import Any, TextIO
 
+import numpy as np
 import pyarrow as pa
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
@@ -25,6 +27,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ufo.schemas.errors import UsageError, reason_of
+from ufo.schemas.results import texts_of
 from ufo.schemas.storage import writing
 from ufo.schemas.text import escaped_json, visible, without_formula
 
@@ -44,7 +47,10 @@ def plain(value: object) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Decimal):
-        return int(value) if value == value.to_integral_value() else float(value)
+        if value == value.to_integral_value():
+            return int(value)
+        # A number of JSON is read as a float by most, which would lose digits.
+        return float(value) if Decimal(repr(float(value))) == value else f"{value:f}"
     if isinstance(value, dt.date | dt.time):
         return value.isoformat()
     if isinstance(value, bytes):
@@ -63,27 +69,51 @@ def as_json(value: object, indent: int | None = None) -> str:
     )
 
 
-def rows_of(reader: pa.RecordBatchReader, limit: int = 0) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows as plain Python values, up to `limit` of them (0: all).
+def values_of(table: pa.Table) -> list[dict[str, Any]]:
+    """Return the rows of a table by their names, with values as `rows_of` has them."""
+    names = table.column_names
+    return [dict(zip(names, row, strict=True)) for row in rows_of(table.to_reader())]
 
-    Raises:
-        UsageError: a column has dates that Python cannot hold.
-    """
-    names = reader.schema.names
-    rows = (
-        row for batch in reader for row in zip(*map(_values, names, batch.columns), strict=True)
-    )
+
+def rows_of(reader: pa.RecordBatchReader, limit: int = 0) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows as plain Python values, up to `limit` of them (0: all). A value that Python
+    cannot hold, such as a date before the year 1, is the text that DuckDB prints for it."""
+    rows = (row for batch in reader for row in zip(*map(_values, batch.columns), strict=True))
     return islice(rows, limit) if limit else rows
 
 
-def _values(name: str, column: pa.Array) -> list[Any]:
+def _values(column: pa.Array) -> list[Any]:
     try:
-        return list(column.to_pylist())
-    except (OverflowError, ValueError) as error:
-        raise UsageError(
-            f"the column {name!r} has a value that cannot be printed ({error}); "
-            f'CAST("{name}" AS VARCHAR) can'
-        ) from error
+        values = column.to_pylist(maps_as_pydicts="strict")
+    except (OverflowError, ValueError, TypeError):
+        values = list(map(_held, column, texts_of(column)))
+    if pa.types.is_float32(column.type):
+        return [value if value is None else float(str(np.float32(value))) for value in values]
+    return list(map(_with_texts, values)) if "binary" in str(column.type) else values
+
+
+def _held(value: pa.Scalar, text: str | None) -> Any:
+    """Return a value as Python has it, or `text` where it cannot hold it."""
+    try:
+        return value.as_py(maps_as_pydicts="strict")
+    except (OverflowError, ValueError, TypeError):
+        return text and _TIME.sub("T", text)
+
+
+# Between a day and its time DuckDB writes a blank, and ISO 8601 a T, as the other rows have it.
+_TIME = re.compile(r"(?<=^\d{4}-\d\d-\d\d) (?=\d\d:)")
+
+
+def _with_texts(value: Any) -> Any:
+    """Return a value whose bytes are texts, as DuckDB prints them."""
+    if isinstance(value, bytes):
+        return "".join(chr(one) if one in _LETTERS else f"\\x{one:02X}" for one in value)
+    if isinstance(value, dict):
+        return {key: _with_texts(item) for key, item in value.items()}
+    return [_with_texts(item) for item in value] if isinstance(value, list) else value
+
+
+_LETTERS = frozenset(range(32, 127)) - frozenset(b"\\'\"")
 
 
 def write_json(reader: pa.RecordBatchReader, out: TextIO, limit: int = 0) -> None:
@@ -114,6 +144,8 @@ def csv_line(values: Iterable[object]) -> str:
 
 
 def _csv_field(value: object) -> str:
+    if isinstance(value, Decimal) or (isinstance(value, float) and not math.isfinite(value)):
+        return cell(value)
     value = plain(value)
     if value is None:
         return ""
@@ -181,6 +213,8 @@ def cell(value: object) -> str:
     if isinstance(value, float):
         usual = value == 0 or 0.001 <= abs(value) < 1e6
         return f"{value:.3f}" if usual else f"{value:.4g}"
+    if isinstance(value, Decimal):
+        return f"{value:f}"
     value = plain(value)
     return one_line(value if isinstance(value, str) else as_json(value))
 

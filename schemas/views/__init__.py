@@ -47,7 +47,7 @@ class View:
 
     `group` is one of GROUPS, or empty, and `summary` a line for lists. `shows` are the columns of a
     printed report (none: all). `empty` says what it means that there are no rows. `parameters` are
-    the parameters of a macro, None for a view.
+    the parameters of a macro, None for a view. `file` is the path of a user's own.
     """
 
     name: str
@@ -61,6 +61,7 @@ class View:
     parameters: str | None = None
     group: str = ""
     summary: str = ""
+    file: str = ""
 
     def select(self, columns: str = "*", where: str = "") -> str:
         """Return the SELECT of its rows in their order."""
@@ -96,7 +97,9 @@ def load_views(folder: str | Path | None = None) -> tuple[View, ...]:
                     f"report {str(folder)!r}/{view.name}.sql has the name of a shipped report or "
                     "table; give the file another name."
                 )
-            views[view.name] = replace(view, group=OWN)
+            file = str(Path(folder) / f"{view.name}.sql")
+            empty = view.empty or f"the SELECT in {file!r} gives none"
+            views[view.name] = replace(view, group=OWN, file=file, empty=empty)
     for view in views.values():
         for need in view.needs:
             if need not in views:

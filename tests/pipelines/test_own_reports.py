@@ -85,3 +85,57 @@ def test_a_report_whose_rows_cannot_be_computed_is_named(folder: Path, tmp_path:
     (tmp_path / "mine.sql").write_text(sql, encoding="utf-8")
     done = ends(2, "report", folder, "--reports", tmp_path, "--list")
     assert "report 'mine': Invalid Input Error: boom" in done.err
+
+
+def test_a_report_without_rows_says_so(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "none.sql").write_text("-- Nothing\nSELECT run FROM runs WHERE false\n")
+    words = ("report", folder, "none", "--reports", tmp_path)
+    told = " ".join(ok(*words).out.split())
+    assert told.endswith(f"no rows: the SELECT in '{tmp_path / 'none.sql'}' gives none")
+    assert ok(*words, "--json").json == []
+    assert ok(*words, "--csv").out == "run\n"
+
+
+def test_a_report_may_end_in_a_comment(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "one.sql").write_text("-- One\nSELECT 1 AS n; -- done\n")
+    words = ("report", folder, "one", "--reports", tmp_path, "--json")
+    assert ok(*words).json == [{"n": 1}]
+
+
+def test_a_report_of_times_is_a_page_too(folder: Path, tmp_path: Path) -> None:
+    sql = "SELECT finished_at, DATE '0044-03-15 (BC)' AS ides, INTERVAL 1 DAY AS age FROM runs"
+    (tmp_path / "times.sql").write_text(f"-- Times\n{sql}\n")
+    text = Reader(page_of(folder, reports=tmp_path)).text
+    for said in ("2025-06-01T12:00:00+00:00", "0044-03-15 (BC)", "1 day"):
+        assert said in text
+
+
+@pytest.mark.parametrize(
+    ("sql", "found"),
+    [
+        pytest.param("COPY scores TO 'x'", "COPY", id="a copy"),
+        pytest.param("INSTALL httpfs", "INSTALL", id="an extension"),
+        pytest.param("/* c */ ATTACH 'x'", "ATTACH", id="another database"),
+        pytest.param("SET threads = 4", "SET", id="a setting"),
+        pytest.param("SELECT 1; SELECT 2", "2 statements: SELECT, SELECT", id="two"),
+        pytest.param("PIVOT runs ON mode", "PIVOT", id="a pivot"),
+        pytest.param(" ", "nothing", id="nothing"),
+    ],
+)
+def test_refused_sql_says_what_is_refused_and_what_can_be_read(
+    folder: Path, sql: str, found: str
+) -> None:
+    told = ends(2, "sql", folder, sql).err
+    assert f"found {found}. Results are read only: COPY, CREATE, INSERT" in told
+    assert "A SELECT can read local files: FROM read_csv('FILE')" in told
+
+
+def test_a_select_reads_local_files_as_it_is_told(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "mine.csv").write_text("a,b\n1,2\n")
+    sql = f"SELECT a + b AS sum FROM read_csv('{tmp_path}/mine.csv')"
+    assert ok("sql", folder, sql, "--json").json == [{"sum": 3}]
+
+
+def test_a_pivot_with_its_values_is_a_select(folder: Path) -> None:
+    sql = "PIVOT runs ON mode IN ('seq', 'mv') USING count(*) GROUP BY judge"
+    assert ok("sql", folder, sql, "--json").json == [{"judge": "offline", "seq": 1, "mv": 0}]

@@ -9,7 +9,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -58,11 +58,53 @@ def test_a_run_is_a_row_of_the_table_of_runs(tmp_path: Path) -> None:
         "tie": "factual",
         "judge": "llm",
         "schema_version": 0,
-        "finished_at": datetime(2025, 6, 1, 10),
+        "finished_at": datetime(2025, 6, 1, 10, tzinfo=UTC),
         "n_responses": 3,
         "n_units": 5,
         "n_failures": 2,
     }
+
+
+TIMES = """
+SELECT
+    finished_at::VARCHAR AS text,
+    finished_at::DATE::VARCHAR AS day,
+    date_trunc('day', finished_at)::VARCHAR AS midnight,
+    extract(hour FROM finished_at) AS hour,
+    abs(epoch(now()) - epoch(finished_at)) < 600 AS is_new,
+    now() - finished_at BETWEEN INTERVAL '-1 minute' AND INTERVAL '10 minutes' AS is_young
+FROM runs
+ORDER BY finished_at
+"""
+AWAY = """
+import json, sys
+from ufo.schemas.results import open_results
+with open_results(sys.argv[1], all_runs=True) as results:
+    print(json.dumps(results.query(sys.argv[2]).to_pylist()))
+"""
+
+
+@pytest.mark.parametrize("zone", ["America/Los_Angeles", "Asia/Kolkata", "UTC"])
+def test_times_are_those_of_greenwich_wherever_the_machine_is(tmp_path: Path, zone: str) -> None:
+    write_run(tmp_path, rows_of(ONE), "then", finished_at="2025-06-01T23:30:00Z")
+    write_run(tmp_path, rows_of(ONE), "now", finished_at=datetime.now(UTC).isoformat())
+    done = subprocess.run(
+        [sys.executable, "-c", AWAY, str(tmp_path), TIMES],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ | {"TZ": zone},
+    )
+    then, now = json.loads(done.stdout)
+    assert then == {
+        "text": "2025-06-01 23:30:00+00",
+        "day": "2025-06-01",
+        "midnight": "2025-06-01 00:00:00+00",
+        "hour": 23,
+        "is_new": False,
+        "is_young": False,
+    }
+    assert (now["is_new"], now["is_young"]) == (True, True)
 
 
 def test_a_run_without_counts_has_none(tmp_path: Path) -> None:
@@ -426,6 +468,10 @@ def test_a_reader_that_has_gone_is_no_error_of_the_query(one: Results) -> None:
         ("INTERVAL 3 MONTH", "3 months"),
         ("'12:00:00+02'::TIMETZ", "12:00:00+02"),
         ("[1::UHUGEINT]", "[1]"),
+        ("TIME_NS '12:00:00.123456789'", "12:00:00.123456789"),
+        ("{'a': [INTERVAL 1 DAY]}", "{'a': [1 day]}"),
+        ("MAP {'k': INTERVAL 1 DAY}", "{k=1 day}"),
+        ("union_value(i := INTERVAL 2 DAY)", "2 days"),
     ],
 )
 def test_a_value_that_arrow_cannot_hold_is_text(one: Results, value: str, text: str) -> None:

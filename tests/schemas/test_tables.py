@@ -346,7 +346,7 @@ def test_what_an_older_manifest_lacks_is_empty(run: Path) -> None:
     assert found.files.keys() == TABLES.keys() - {"usage"}
     assert found.checksums == {}
     assert found.llm == {}
-    assert found.title == "one, 01 June 2025, 12:00"
+    assert found.title == "one, 01 June 2025, 12:00 UTC"
     changed(run, fingerprint={})
     assert finished_runs(run.parent)[0].llm == {}
 
@@ -365,14 +365,14 @@ def test_a_newer_run_may_not_say_by_what_it_was_written(run: Path) -> None:
 def test_a_run_is_called_by_its_inputs_or_its_name(run: Path, inputs: str, called: str) -> None:
     changed(run, fingerprint={"inputs": [{"name": name} for name in inputs.split()]})
     (found,) = finished_runs(run.parent)
-    assert found.title == f"{called}, 01 June 2025, 12:00"
+    assert found.title == f"{called}, 01 June 2025, 12:00 UTC"
 
 
 @pytest.mark.parametrize(
     ("finished", "shown"),
     [
-        ("2025-06-01T12:00:00", "01 June 2025, 12:00"),
-        ("2025-06-01T01:00:00+02:00", "31 May 2025, 23:00"),
+        ("2025-06-01T12:00:00", "01 June 2025, 12:00 UTC"),
+        ("2025-06-01T01:00:00+02:00", "31 May 2025, 23:00 UTC"),
     ],
     ids=["no time zone", "another time zone"],
 )

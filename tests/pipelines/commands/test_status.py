@@ -95,7 +95,7 @@ def test_a_finished_run_has_its_rows_and_its_report(tmp_path: Path) -> None:
     (found,) = statuses(str(tmp_path))
     assert found["state"] == "finished"
     assert found["rows"] == {"responses": 1, "units": 1, "failures": 0}
-    assert found["changed_at"] == "2025-06-01T00:00:00Z"
+    assert found["changed_at"] == "2025-06-01T00:00:00+00:00"
     assert found["next"] == f"ufo report {tmp_path}/below --run r"
     assert found["folder"] == f"{tmp_path}/below/run=r"
     assert found["checked"] == ""

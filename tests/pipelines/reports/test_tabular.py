@@ -15,9 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
+from tests.conftest import rows_of as rows_of_run
+from tests.conftest import write_run
 from ufo.pipelines.reports import tabular
 from ufo.pipelines.reports.tabular import rows_of
-from ufo.schemas.errors import UsageError
+from ufo.schemas.results import open_results
 from ufo.schemas.text import with_formula
 
 names = st.lists(st.text(st.characters(codec="utf-8"), max_size=6), min_size=1, max_size=4)
@@ -138,10 +140,55 @@ def test_a_value_as_plain_json(value: object, plain: object) -> None:
 
 
 @pytest.mark.parametrize(
-    "date", [dt.date.max.toordinal(), -1_000_000], ids=["after year 9999", "before year 1"]
-)
-def test_a_date_that_python_has_not_is_told_with_a_remedy(date: int) -> None:
-    days = pa.array([date], pa.int32()).view(pa.date32())
-    reader = pa.table({"day": days}).to_reader()
-    with pytest.raises(UsageError, match=r'column .day. .* CAST\("day" AS VARCHAR\)'):
-        list(rows_of(reader))
+    ("sql", "table", "csv_field", "in_json"),
+    [
+        pytest.param("DATE 'infinity'", "infinity", "infinity", "infinity", id="never"),
+        pytest.param("DATE '0044-03-15 (BC)'", "0044-03-15 (BC)", "0044-03-15 (BC)",
+                     "0044-03-15 (BC)", id="before year 1"),
+        pytest.param("TIMESTAMP '20000-01-01 10:00:00'", "20000-01-01 10:00:00",
+                     "20000-01-01 10:00:00", "20000-01-01 10:00:00", id="after year 9999"),
+        pytest.param("[DATE '0044-03-15 (BC)']", "['0044-03-15 (BC)']", "['0044-03-15 (BC)']",
+                     "['0044-03-15 (BC)']", id="in a list"),
+        pytest.param("TIMESTAMPTZ '2025-06-01 12:00:00+02'", "2025-06-01T10:00:00+00:00",
+                     "2025-06-01T10:00:00+00:00", "2025-06-01T10:00:00+00:00", id="with a zone"),
+        pytest.param("TIMESTAMP_NS '2025-06-01 12:00:00.123456789'",
+                     "2025-06-01T12:00:00.123456789", "2025-06-01T12:00:00.123456789",
+                     "2025-06-01T12:00:00.123456789", id="nanoseconds"),
+        pytest.param("INTERVAL '1 month 2 days 03:00:00'", "1 month 2 days 03:00:00",
+                     "1 month 2 days 03:00:00", "1 month 2 days 03:00:00", id="an interval"),
+        pytest.param("1.50::DECIMAL(9, 2)", "1.50", "1.50", 1.5, id="a decimal"),
+        pytest.param("12345678901234567890.12::DECIMAL(38, 2)", "12345678901234567890.12",
+                     "12345678901234567890.12", "12345678901234567890.12", id="a long decimal"),
+        pytest.param("'nan'::DOUBLE", "nan", "nan", None, id="no number"),
+        pytest.param("'-inf'::DOUBLE", "-inf", "-inf", None, id="less than all numbers"),
+        pytest.param("0.1::FLOAT", "0.100", "0.1", 0.1, id="single precision"),
+        pytest.param("'\\xAAb\\x01'::BLOB", "\\xAAb\\x01", "\\xAAb\\x01", "\\xAAb\\x01",
+                     id="bytes"),
+        pytest.param("['\\xAA'::BLOB]", '["\\\\xAA"]', '"[""\\\\xAA""]"', ["\\xAA"],
+                     id="bytes in a list"),
+        pytest.param("{'a': '\\xAA'::BLOB}", '{"a": "\\\\xAA"}', '"{""a"": ""\\\\xAA""}"',
+                     {"a": "\\xAA"}, id="bytes in a struct"),
+        pytest.param("MAP {1: 2}", '{"1": 2}', '"{""1"": 2}"', {"1": 2}, id="a map"),
+        pytest.param("MAP {{'a': 1}: 2}", "{{'a': 1}=2}", "{{'a': 1}=2}", "{{'a': 1}=2}",
+                     id="a map of structs"),
+        pytest.param("'101'::BIT", "101", "101", "101", id="bits"),
+        pytest.param("'b'::ENUM('a', 'b')", "b", "b", "b", id="a word of a list"),
+        pytest.param("(-1)::HUGEINT", "-1", "-1", -1, id="a huge number"),
+    ],
+)  # fmt: skip
+def test_a_value_of_sql_is_printed(
+    tmp_path: Path, sql: str, table: str, csv_field: str, in_json: object
+) -> None:
+    write_run(tmp_path, rows_of_run({"x": {"u": {"ref": "s"}}}))
+    with open_results(tmp_path) as results:
+        found = results.query(f"SELECT {sql} AS value")
+    ((value,),) = rows_of(found.to_reader())
+    assert tabular.cell(value) == table
+    assert written(tabular.write_csv, found.to_reader()) == f"value\n{csv_field}\n"
+    assert json.loads(written(tabular.write_json, found.to_reader())) == [{"value": in_json}]
+
+
+def test_what_python_cannot_hold_is_text_beside_what_it_can() -> None:
+    days = pa.array([0, -1_000_000, None], pa.int32()).view(pa.date32())
+    found = [day for (day,) in rows_of(pa.table({"day": days}).to_reader())]
+    assert found == [dt.date(1970, 1, 1), "0769-02-04 (BC)", None]

@@ -33,7 +33,7 @@ function runList(runs, act) {
     runs.length > 0
       ? table(
           "Finished runs",
-          ["Run", "Mode", "Sources", "Judge", "Responses", "Finished"],
+          ["Run", "Mode", "Sources", "Judge", "Responses", "Finished (UTC)"],
           runs.map(({ run, title, mode, sources, judge, counts, finished_at: at }) =>
             row(run, link(title, () => act.go({ view: "runs", run })), [mode, sources.join(" → "), judge, counts.responses ?? "–", minutes(at)], { title: run }),
           ),
