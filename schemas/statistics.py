@@ -26,6 +26,7 @@ Clusters = npt.NDArray[np.uint64]
 
 Z = NormalDist().inv_cdf(0.975)
 MOST_ORDERED = 6  # sources: with more, not every order is compared
+MOST_PAIRED = 60  # annotators: of a larger crowd, not every two are compared
 _NOTHING = 1e-12  # a standard error below it is rounding
 
 
@@ -402,7 +403,8 @@ class Agreement(NamedTuple):
 def annotators_agreement(
     unit: Clusters, annotator: npt.NDArray[Any], label: Floats
 ) -> list[Agreement]:
-    """Return how far all annotators agree on units, and every two of them that share a unit.
+    """Return how far all annotators agree on units, and every two of them that share a unit (not of
+    more than MOST_PAIRED).
 
     Each annotator has one label of a unit or none.
     """
@@ -412,6 +414,8 @@ def annotators_agreement(
     table = np.full((len(units), len(names)), -1)
     table[of, who] = said
     found = [_agreement(table, len(values), None, None)]
+    if len(names) > MOST_PAIRED:
+        return found
     given = table >= 0
     shared = given.T.astype(np.int64) @ given.astype(np.int64)
     for first in range(len(names)):

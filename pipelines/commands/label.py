@@ -120,7 +120,7 @@ def _import(args: argparse.Namespace) -> int:
     if found["contradicted"]:
         print(
             f"{quantity(found['contradicted'], 'claim')} with another label by another annotator; "
-            f"see ufo report {args.directory} adjudication"
+            f"see ufo report {args.directory} label_conflicts"
         )
     print(f"kept in {found['path']}; see ufo report {args.directory} corrected_scores")
     for notice in found["notices"]:

@@ -1,15 +1,21 @@
 """Labels speak for the claims that they were drawn from, and annotators may differ."""
 
+import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.conftest import rows_of, write_run
 from tests.pipelines.conftest import ends, ok, read_csv, write_csv
+from ufo.pipelines.labels import import_sheet
+from ufo.schemas.errors import UsageError
 from ufo.schemas.label_sheets import keep_label
 from ufo.schemas.results import open_results
 from ufo.schemas.tables import LABEL_POPULATIONS, LABELS, Label, arrow_schema
@@ -170,11 +176,11 @@ def test_a_tie_counts_half_and_is_listed(runs: Path, ask: Ask, tmp_path: Path) -
     assert "50 claims with another label by another annotator" in told.out
     (whole,) = ask(CORRECTED, "A")
     assert (whole["score"], whole["n_labelled"]) == (0.75, 100)
-    ties = ask("SELECT * FROM adjudication", "A")
+    ties = ask("SELECT * FROM label_conflicts", "A")
     assert len(ties) == 50
     assert all(row["tied"] and row["label"] == 0.5 for row in ties)
     assert {row["said"] for row in ties} == {"Ann: false, Bob: true"}
-    both = ask("SELECT * FROM annotator_agreement", "A")
+    both = ask("SELECT * FROM label_agreement", "A")
     assert [row["part"] for row in both] == ["all", "pair"]
     assert {row["share_equal"] for row in both} == {0.5}
     assert {row["kappa"] for row in both} == {0.0}
@@ -189,7 +195,7 @@ def test_a_tie_counts_half_and_is_listed(runs: Path, ask: Ask, tmp_path: Path) -
     assert ask("SELECT * FROM disagreements WHERE kind = 'people'", "A") == []
     # A third annotator decides.
     ok("label", "import", runs, sheet, "--sheet", "Cid")
-    assert {row["label"] for row in ask("SELECT label FROM adjudication", "A")} == {1.0}
+    assert {row["label"] for row in ask("SELECT label FROM label_conflicts", "A")} == {1.0}
     (whole,) = ask(CORRECTED, "A")
     assert whole["score"] == 1.0
 
@@ -347,3 +353,64 @@ def test_labels_of_an_earlier_version_are_read(runs: Path, ask: Ask, tmp_path: P
     ok("label", "import", runs, sheet)
     assert ask(CORRECTED, "AB")[0]["share"] == 0.5
     assert ask(CORRECTED, "A") == before
+
+
+_CELLS = {"": None, "unsure": "", "true": 1.0, "contradicted": 0.0, "0.5": 0.5}
+_ROWS = st.dictionaries(
+    st.tuples(st.sampled_from(OLD[:4]), st.sampled_from(["Ann", "Bob", "Cid"])),
+    st.sampled_from(list(_CELLS)),
+    min_size=1,
+)
+
+
+@pytest.mark.slow
+@settings(max_examples=15)
+@given(st.lists(_ROWS, min_size=1, max_size=4))
+def test_imports_add_up_to_what_each_annotator_said_last(
+    imports: list[dict[tuple[str, str], str]],
+) -> None:
+    said: dict[tuple[str, str], float] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        write_run(Path(folder), rows_of(votes(OLD[:8]), ("ref",)), "A")
+        sheet = Path(folder) / "s.csv"
+        for rows in imports:
+            lines = [f"{one},{one}-u,{who},{label}" for (one, who), label in rows.items()]
+            sheet.write_text("\n".join(["response_id,unit_id,annotator,label", *lines]))
+            labels = {key: _CELLS[label] for key, label in rows.items()}
+            new = {key: label for key, label in labels.items() if isinstance(label, float)}
+            gone = {key for key, label in labels.items() if label == "" and key in said}
+            if not new and not gone:
+                with pytest.raises(UsageError, match="has no label"):
+                    import_sheet(folder, str(sheet))
+                continue
+            found = import_sheet(folder, str(sheet))
+            assert found["added"] == len(new.keys() - said.keys())
+            assert found["replaced"] == len(new.keys() & said.keys())
+            assert found["changed"] == sum(
+                said[key] != new[key] for key in new.keys() & said.keys()
+            )
+            assert found["withdrawn"] == len(gone)
+            said = {key: label for key, label in said.items() if key not in gone} | new
+            assert found["contradicted"] == len(
+                {
+                    one
+                    for (one, who), label in new.items()
+                    if any(o == one and w != who and x != label for (o, w), x in said.items())
+                }
+            )
+        if not (Path(folder) / LABELS).exists():
+            return
+        with open_results(folder) as results:
+            kept = results.query("SELECT response_id, annotator, label FROM labels").to_pylist()
+            human = results.query("SELECT response_id, label FROM human_labels").to_pylist()
+            listed = results.query("SELECT response_id FROM label_conflicts").to_pylist()
+    assert {(row["response_id"], row["annotator"]): row["label"] for row in kept} == said
+    by_claim: dict[str, list[float]] = {}
+    for (one, _), label in said.items():
+        by_claim.setdefault(one, []).append(label)
+    assert {row["response_id"]: row["label"] for row in human} == {
+        one: median(labels) for one, labels in by_claim.items()
+    }
+    assert {row["response_id"] for row in listed} == {
+        one for one, labels in by_claim.items() if len(set(labels)) > 1
+    }

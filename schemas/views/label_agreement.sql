@@ -5,8 +5,8 @@
 -- annotators: 1 is full agreement, 0 that of chance by how often each gives a label. alpha is
 -- Krippendorff's for nominal labels (2011), for any number of annotators with gaps: 1 is full
 -- agreement, 0 that of chance by how often a label is given. Both are NULL where everybody gave one
--- label. An annotator is who a sheet's column `annotator` names, else the sheet. The report
--- adjudication has the claims.
+-- label. Of more than 60 annotators there are no pairs. An annotator is who a sheet's column `annotator` names, else the sheet. The report
+-- label_conflicts has the claims.
 -- group: agreement
 -- summary: How far annotators agree with each other, overall and by pair
 -- order: run, part, annotator_a, annotator_b
