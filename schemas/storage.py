@@ -40,6 +40,8 @@ _EXTRAS: Final = {"gs": "gs", "gcs": "gs", "s3": "s3", "s3a": "s3", "abfs": "abf
 """The extra with the package for a scheme; for other schemes fsspec names the package."""
 _CHANGED: Final = ("mtime", "updated", "LastModified", "last_modified", "created")
 """The names by which file systems give the time of the last change."""
+_VERSIONS: Final = ("etag", "ETag", "generation", "md5Hash", "VersionId", "checksum", "ino")
+"""The names by which they tell one content of a file from another."""
 
 
 class RemoteError(OSError):
@@ -151,6 +153,15 @@ def size(path: str) -> int:
         return os.path.getsize(path)
     with _remote(path) as (system, place):
         return int(system.size(place))
+
+
+def version(path: str) -> tuple[int, str]:
+    """Return the size of a file of another file system, and what else changes with its content as
+    that tells it: a time, a tag or a generation."""
+    with _remote(path) as (system, place):
+        info = system.info(place)
+        told = {name: info[name] for name in (*_CHANGED, *_VERSIONS) if info.get(name)}
+        return int(info.get("size") or 0), repr(told)
 
 
 def read(path: str) -> bytes:
