@@ -25,6 +25,7 @@ from ufo.pipelines.runs.taken import (
 from ufo.schemas import storage
 
 _LOOKS_GONE = 2  # after so many a file is gone, not renamed: its new name is known by then
+_SHOWN = 5
 _NO_FILE = -1  # in place of a size
 _DATES = 2_000_000_000  # nanoseconds that the dates of a file may be off
 
@@ -46,6 +47,7 @@ class Arrivals:
         self._patterns = patterns
         self._say = say
         self._said: set[str] = set()
+        self._moved = 0
         self._seen: dict[str, State] = {}
         self._judged: dict[str, int] = {}  # when, in nanoseconds since 1970
         self._waiting: dict[str, ArrivedFile] = {}
@@ -162,7 +164,7 @@ class Arrivals:
         gap = first_gap(covered, size)
         if moved is not None:
             old, what = moved.file.path, "; what was added to it is new" if gap else ""
-            self._say_once(
+            self._say_moved(
                 f"{path} is {old}, renamed or moved, which window {moved.window} has taken{what}."
             )
         elif gap == (0, size) and (earlier := self._by_path.get(path)):
@@ -205,6 +207,15 @@ class Arrivals:
             digest.update(content.head[at:length])
             at = length
             yield length, digest.copy().hexdigest()
+
+    def _say_moved(self, text: str) -> None:
+        new = text not in self._said
+        self._said.add(text)
+        self._moved += new
+        if new and self._moved <= _SHOWN:
+            self._say(text)
+        elif new and self._moved == _SHOWN + 1:
+            self._say("More files were renamed or moved, and are not named.")
 
     def _say_once(self, text: str) -> None:
         if text not in self._said:

@@ -6,6 +6,7 @@ A file that cannot be read, or in which nothing can be used, costs itself: the w
 
 import errno
 import io
+import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -24,6 +25,7 @@ from ufo.schemas import storage
 from ufo.schemas.compression import ByteStream
 from ufo.schemas.errors import RunError, lacks_memory, reason_of
 from ufo.schemas.records import Failure
+from ufo.schemas.row import PROBLEM
 from ufo.schemas.rows import HEAD_BYTES, LINES, Used, as_json_lines, format_of, lines_of
 from ufo.schemas.text import quantity, storable
 from ufo.transforms.job import Split, lines
@@ -33,10 +35,16 @@ UNREADABLE: Final = "unreadable_file"
 NOTHING_USABLE: Final = "nothing_usable"
 """The types of the failures of a file."""
 
+_CUT: Final = (
+    "the row was cut when an earlier window closed, and was evaluated as it was; this is all of it"
+)
 _BLOCK: Final = 1 << 20
 _EXAMPLE: Final = 200
 _OF_THIS_MACHINE: Final = (errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.EROFS)
 """Errors that are not a file's own."""
+
+Parse = Callable[[str, bytes], Any]
+"""Makes a record or a failure of a line with a key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +77,7 @@ class _Bad(Exception):
 
 
 def read_window(
-    window: Window, folder: str, used: Used, parse: Callable[[str, bytes], Any]
+    window: Window, folder: str, used: Used, parse: Parse
 ) -> tuple[tuple[InputFile, ...], tuple[BadFile, ...]]:
     """Read the files of a window; return those that can be used, and the others. Copies go into
     `folder`. `used` says whether to read a column of Parquet that is not plain, and `parse` makes a
@@ -82,7 +90,7 @@ def read_window(
     names = display_names([file.path for file in window.files])
     for number, (file, name) in enumerate(zip(window.files, names, strict=True)):
         try:
-            found = _read(window, file, name, f"{folder}/{number}", used)
+            found = _read(window, file, name, f"{folder}/{number}", used, parse)
             _check_usable(found, parse)
         except _Bad as error:
             reason = storable(error.reason)
@@ -95,7 +103,9 @@ def read_window(
     return tuple(files), tuple(bad)
 
 
-def _read(window: Window, file: ArrivedFile, name: str, copy: str, used: Used) -> InputFile:
+def _read(
+    window: Window, file: ArrivedFile, name: str, copy: str, used: Used, parse: Parse
+) -> InputFile:
     content = _content(window, file, name)
     try:
         form = format_of(content.head[:HEAD_BYTES], NAMES)
@@ -107,18 +117,20 @@ def _read(window: Window, file: ArrivedFile, name: str, copy: str, used: Used) -
     digest = _copy(content.path, here, start, file)
     if not Content(content.path if start else here, file.size).begins_with(file):
         raise _Bad(LOST, UNREADABLE, "it was written to while it was read")
-    plain = PlainFile(name, here, file.size - start)
+    first = 1 + (_line_ends(content.path, start) if start else 0)
+    plain = PlainFile(name, here, file.size - start, first_line=first)
     try:
         if form != LINES or file.start > start:
-            blocks = _added(here, form, file.start) if file.start else None
-            plain, n_lines = convert(form, here, replace(plain, path=f"{copy}.jsonl"), used, blocks)
+            added = _Added(here, form, file.start, parse) if file.start else None
+            plain = replace(plain, path=f"{copy}.jsonl")
+            blocks = added.lines if added else None
+            plain, n_lines = convert(form, here, plain, used, blocks)
+            plain = replace(plain, first_line=1 + (added.skipped if added else 0))
             os.unlink(here)
         else:
-            first = 1 + (_line_ends(content.path, start) if start else 0)
-            plain = replace(plain, first_line=first)
             n_lines = _line_ends(here, plain.size) + (not _ends_line(here, plain.size))
     except Exception as error:  # the readers of formats have errors of their own
-        if lacks_memory(error) or isinstance(error, RunError):
+        if lacks_memory(error) or isinstance(error, (_Bad, RunError)):
             raise
         _check_machine(error)
         raise _Bad(UNUSABLE, UNREADABLE, reason_of(error) or type(error).__name__) from error
@@ -197,10 +209,14 @@ def _check_machine(error: Exception) -> None:
 def _line_ends(path: str, size: int) -> int:
     """Return the number of line ends in the first `size` bytes of a file."""
     found = 0
-    with opened(path) as stream:
-        while size > 0 and (block := stream.read(min(_BLOCK, size))):
-            found += block.count(b"\n")
-            size -= len(block)
+    try:
+        with opened(path) as stream:
+            while size > 0 and (block := stream.read(min(_BLOCK, size))):
+                found += block.count(b"\n")
+                size -= len(block)
+    except OSError as error:
+        _check_machine(error)
+        raise _Bad(LOST, UNREADABLE, reason_of(error)) from error
     return found
 
 
@@ -208,20 +224,36 @@ def _ends_line(path: str, size: int) -> bool:
     return size == 0 or Content(path, size).bytes(size - 1, size) == b"\n"
 
 
-def _added(path: str, form: str, start: int) -> Callable[[Used], Iterator[bytes]]:
-    """Return a function that yields the lines of a file that an earlier window did not have, which
-    read its first `start` bytes: all from the first that differs."""
+class _Added:
+    """The lines of a file that an earlier window did not have, which read its first `start` bytes:
+    all from the first that differs. `skipped` is the number of those before."""
 
-    def added(used: Used) -> Iterator[bytes]:
-        with open(path, "rb") as stream, open(path, "rb") as again:
-            earlier = _lines_before(again, start, used)
+    def __init__(self, path: str, form: str, start: int, parse: Parse) -> None:
+        self.skipped = 0
+        self._path, self._form, self._start, self._parse = path, form, start, parse
+
+    def lines(self, used: Used) -> Iterator[bytes]:
+        """Yield the lines. Where the first was cut and evaluated all the same, it is unusable."""
+        with open(self._path, "rb") as stream, open(self._path, "rb") as again:
+            earlier = _lines_before(again, self._start, used)
             same = True
-            for line in lines_of(as_json_lines(form, stream, used, NAMES)):
-                same = same and line == next(earlier, None)
-                if not same:
-                    yield line + b"\n"
+            for line in lines_of(as_json_lines(self._form, stream, used, NAMES)):
+                before = next(earlier, None) if same else None
+                if same and line == before:
+                    self.skipped += 1
+                    continue
+                same = False
+                cut = before is not None and not isinstance(self._parse("", before), Failure)
+                yield (_with_problem(line) if cut else line) + b"\n"
 
-    return added
+
+def _with_problem(line: bytes) -> bytes:
+    """Return the JSON of a row as one that cannot be used, since a part of it was."""
+    try:
+        row = json.loads(line)
+    except ValueError:
+        row = None
+    return json.dumps({PROBLEM: _CUT, **(row if isinstance(row, dict) else {})}).encode()
 
 
 def _lines_before(stream: io.BufferedReader, size: int, used: Used) -> Iterator[bytes]:
@@ -245,7 +277,7 @@ def _lines_before(stream: io.BufferedReader, size: int, used: Used) -> Iterator[
         return  # where it was cut
 
 
-def _check_usable(file: InputFile, parse: Callable[[str, bytes], Any]) -> None:
+def _check_usable(file: InputFile, parse: Parse) -> None:
     plain, n_lines = file.plain, 0
     first: Failure | None = None
     with storage.open_read(plain.path) as stream:

@@ -24,6 +24,7 @@ from ufo.pipelines.runs.attempt import run_lock
 from ufo.pipelines.runs.run import Finished, run_evaluate
 from ufo.pipelines.runs.taken import READ, UNUSABLE, ArrivedFile, Content, TakenFile
 from ufo.pipelines.streaming import StreamWindows, stream
+from ufo.schemas import storage
 from ufo.schemas.errors import RunError, UfoError, UsageError
 
 Step = Callable[[], None]
@@ -302,6 +303,142 @@ def test_a_replaced_file_of_the_same_size_is_a_new_file(world: World) -> None:
     world.happens = {12: replaced}
     assert world.run() == 2
     assert world.windows == [("s.w000001", ["r1"]), ("s.w000002", ["r2"])]
+
+
+def appends(path: Path, data: bytes) -> Step:
+    def append() -> None:
+        with path.open("ab") as file:
+            file.write(data)
+
+    return append
+
+
+HEADER = b"id,response\n"
+GROWN = {
+    "rows of CSV": (HEADER + b'r1,"Oslo\nis big."\n', b"r2,Lima is big.\n", ["r1", "r2"]),
+    "a row after one without an end": (HEADER + b"r1,Oslo.", b"\nr2,Lima.\n", ["r1", "r2"]),
+    # It cannot be known that there is more of it.
+    "a row that was cut": (HEADER + b"r1,Oslo", b" is big.\nr2,Lima.\n", ["r1", "r2"]),
+    "a row that was cut within quotes": (HEADER + b'r0,A.\nr1,"Os', b'lo"\n', ["r0", "r1"]),
+    "a gzip file in which there are rows": (
+        gzip.compress(HEADER + b"r1,Oslo.\n"),
+        gzip.compress(b"r2,Lima.\n"),
+        ["r1", "r2"],
+    ),
+    "a gzip file that was cut": (
+        gzip.compress(MANY)[:900],
+        gzip.compress(MANY)[900:],
+        sorted(f"r{number}" for number in range(3_000)),
+    ),
+    "an array that was cut": (
+        b'[{"id": "r1", "response": "A."}, {"id": "r2", "resp',
+        b'onse": "B."}, {"id": "r3", "response": "C."}]',
+        ["r1", "r2", "r3"],
+    ),
+    "a line that was cut in a letter": (
+        LINE % 1 + b'{"id": "r\xc3',
+        b'\xa9", "response": "B."}\n',
+        ["r1", "ré"],
+    ),
+    "values on one line": (
+        b'{"id": "r1", "response": "A."}',
+        b'{"id": "r2", "response": "B."}\n',
+        ["r1", "r2"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("before", "added", "found"), GROWN.values(), ids=GROWN.keys())
+def test_what_is_added_to_a_file_of_any_format_is_evaluated_once(
+    world: World, before: bytes, added: bytes, found: list[str]
+) -> None:
+    path = world.folder / "in" / "a.jsonl"
+    path.write_bytes(before)
+    world.happens = {12: appends(path, added)}
+    assert world.run() == 2
+    assert ids(f"{world.folder}/out/run=*/") == found
+
+
+def test_lines_that_were_added_have_the_numbers_of_the_file(world: World) -> None:
+    for name, header, row in (("a", b"", LINE % 1), ("b", HEADER, b"s1,Oslo.\n")):
+        path = world.folder / "in" / f"{name}.jsonl"
+        path.write_bytes(header + row)
+        more = LINE % 2 + b"not json\n" if name == "a" else b"s2,Lima.\ns3,,\n"
+        world.happens[12 if name == "a" else 13] = appends(path, more)
+    assert world.run() == 2
+    assert [row[1] for row in failures(world)] == ["a.jsonl:3", "b.jsonl:3"]
+
+
+def test_a_file_of_two_names_is_read_once(world: World) -> None:
+    folder = world.folder / "in"
+    latest = folder / "latest.jsonl"
+
+    def next_night() -> None:
+        world.add("night2", "r2")
+        latest.unlink()
+        latest.symlink_to(folder / "night2.jsonl")
+
+    world.add("night1", "r1")
+    latest.symlink_to(folder / "night1.jsonl")
+    world.happens = {12: next_night}
+    assert world.run() == 2
+    assert world.windows == [("s.w000001", ["r1"]), ("s.w000002", ["r2"])]
+    assert (
+        f"{latest} and {folder}/night1.jsonl are one file: it is read as the latter." in world.said
+    )
+    assert world.run() == 0
+
+
+def test_a_log_that_is_rotated_is_evaluated_once(world: World) -> None:
+    latest = world.folder / "in" / "latest.jsonl"
+
+    def rotate() -> None:
+        world.add("latest", "r1", "r2")  # since the last window
+        latest.rename(latest.with_name("latest.1.jsonl"))
+        world.add("latest", "r3")
+
+    world.add("latest", "r1")
+    world.happens = {12: rotate}
+    assert world.run() == 2
+    assert world.windows == [("s.w000001", ["r1"]), ("s.w000002", ["r2", "r3"])]
+    assert world.run() == 0
+
+
+def test_a_column_of_map_that_a_window_lacks_is_said(world: World) -> None:
+    world.add("a", "r1")
+    assert world.run("--map", "model=nowhere") == 1
+    assert world.windows == [("s.w000001", ["r1"])]
+    assert world.said == ["window s.w000001: No record has the column of --map model=nowhere."]
+
+
+@pytest.mark.parametrize("scheme", ["file://", "memory://stream"])
+def test_files_of_another_file_system(world: World, scheme: str) -> None:
+    at = f"{scheme}{world.folder}/in/"
+    said: list[str] = []
+
+    def put(name: str, *names: str) -> Step:
+        content = b"".join(LINE.replace(b"r%d", one.encode()) for one in names)
+        return lambda: storage.write(f"{at}{name}", content)
+
+    def again() -> int:
+        places = ("--input", f"{at}*.jsonl", "--output", str(world.folder / "out"))
+        quick = ("--window_seconds", "8", "--idle_seconds", "20")
+        given = settings_of("--streaming", *OFFLINE, *places, *quick)
+        clock = world.sleep, lambda: world.now
+        return stream(given, world.ended, said.append, True, *clock)
+
+    put("a.jsonl", "r1")()
+    storage.write(f"{at}bad.jsonl", gzip.compress(MANY)[:-12])
+    world.happens = {
+        12: put("a.jsonl", "r1", "r2"),
+        25: put("a.jsonl", "s1", "s2"),
+        40: lambda: storage.move(f"{at}a.jsonl", f"{at}z.jsonl"),
+    }
+    assert again() == 3
+    assert [found for _, found in world.windows] == [["r1"], ["r2"], ["s1", "s2"]]
+    assert [row[1] for row in failures(world)] == ["bad.jsonl"]
+    assert f"{at}z.jsonl is {at}a.jsonl, renamed or moved" in "".join(said)
+    assert again() == 0
 
 
 def test_a_window_of_an_earlier_version_is_read(world: World) -> None:
