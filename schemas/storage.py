@@ -173,6 +173,16 @@ def read(path: str) -> bytes:
         return stream.read()
 
 
+def read_range(path: str, start: int, end: int) -> bytes:
+    """Return the bytes of a file from `start` to `end`; fewer where it is shorter."""
+    if is_remote(path):
+        with _remote(path) as (system, place):
+            return bytes(system.cat_file(place, start=start, end=end)) if start < end else b""
+    with open(path, "rb") as stream:
+        stream.seek(start)
+        return stream.read(end - start)
+
+
 @contextmanager
 def writing(path: str) -> Iterator[BinaryIO]:
     """Open a file to write; it appears when the block ends, whole, or not at all after an error.

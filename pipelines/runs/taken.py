@@ -81,9 +81,8 @@ class Content:
         Raises:
             OSError: the file cannot be read.
         """
-        with opened(self.path) as stream:
-            stream.seek(start)
-            return stream.read(end - start)
+        check_regular(self.path)
+        return storage.read_range(self.path, start, end)
 
     def marks(self, size: int) -> tuple[str, str]:
         """Return the two checksums of the first `size` bytes; the reason if they cannot be read."""
@@ -147,17 +146,20 @@ class Content:
         return at == 0 or around[:1] == b"\n" or around[1:] in (b"\n", b"\r")
 
 
+def check_regular(path: str) -> None:
+    """Raise an OSError if there is a folder, a pipe or a device at a path: it has no size."""
+    if not storage.is_remote(path) and os.path.exists(path) and not os.path.isfile(path):
+        folder = os.path.isdir(path)
+        raise OSError("it is a folder" if folder else "it is a pipe or a device")
+
+
 def opened(path: str) -> BinaryIO:
     """Open a file to read.
 
     Raises:
-        OSError: it cannot be read, or is a pipe or a device, which has no size.
+        OSError: it cannot be read, or is none.
     """
-    if not storage.is_remote(path) and os.path.exists(path):
-        if os.path.isdir(path):
-            raise IsADirectoryError("it is a folder")
-        if not os.path.isfile(path):
-            raise OSError("it is a pipe or a device")
+    check_regular(path)
     return storage.open_read(path)
 
 
