@@ -41,6 +41,8 @@ _EXTRAS: Final = {"gs": "gs", "gcs": "gs", "s3": "s3", "s3a": "s3", "abfs": "abf
 """The extra with the package for a scheme; for other schemes fsspec names the package."""
 _CHANGED: Final = ("mtime", "updated", "LastModified", "last_modified", "created")
 """The names by which file systems give the time of the last change."""
+_VERSIONS: Final = ("etag", "ETag", "generation", "md5Hash", "VersionId", "checksum", "ino")
+"""The names by which they tell one content of a file from another."""
 
 
 class RemoteError(OSError):
@@ -154,6 +156,15 @@ def size(path: str) -> int:
         return int(system.size(place))
 
 
+def version(path: str) -> tuple[int, str]:
+    """Return the size of a file of another file system, and what else changes with its content as
+    that tells it: a time, a tag or a generation."""
+    with _remote(path) as (system, place):
+        info = system.info(place)
+        told = {name: info[name] for name in (*_CHANGED, *_VERSIONS) if info.get(name)}
+        return int(info.get("size") or 0), repr(told)
+
+
 def read(path: str) -> bytes:
     """Return a file's bytes."""
     if is_remote(path):
@@ -161,6 +172,16 @@ def read(path: str) -> bytes:
             return bytes(system.cat_file(place))
     with open(path, "rb") as stream:
         return stream.read()
+
+
+def read_range(path: str, start: int, end: int) -> bytes:
+    """Return the bytes of a file from `start` to `end`; fewer where it is shorter."""
+    if is_remote(path):
+        with _remote(path) as (system, place):
+            return bytes(system.cat_file(place, start=start, end=end)) if start < end else b""
+    with open(path, "rb") as stream:
+        stream.seek(start)
+        return stream.read(end - start)
 
 
 @contextmanager

@@ -6,7 +6,7 @@ once (a pipe, standard input) or from afar is copied, into a folder that lasts a
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -35,13 +35,15 @@ _BLOCK: Final = 1 << 20
 class PlainFile:
     """A JSON Lines file that workers can read: the name used in keys, its path and its bytes.
 
-    `left_out` are the columns of the input that the file lacks.
+    `left_out` are the columns of the input that the file lacks. `first_line` is the number of its
+    first line in the input.
     """
 
     name: str
     path: str
     size: int
     left_out: tuple[str, ...] = ()
+    first_line: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +174,7 @@ def _read(path: str, name: str, copy: str, used: Used, local: bool) -> InputFile
         plain = PlainFile(name, here, size)
         lines += last != b"\n"
         if form != LINES:
-            plain, lines = _convert(form, here, PlainFile(name, f"{copy}.jsonl", 0), used)
+            plain, lines = convert(form, here, PlainFile(name, f"{copy}.jsonl", 0), used)
             if copied:
                 os.unlink(here)
     except (OSError, ValueError) as error:
@@ -186,8 +188,15 @@ def _opened(path: str) -> BinaryIO:
     return storage.open_read(path)
 
 
-def _convert(form: str, path: str, target: PlainFile, used: Used) -> tuple[PlainFile, int]:
-    """Write a file as JSON Lines; return the file written and the number of its lines."""
+def convert(
+    form: str,
+    path: str,
+    target: PlainFile,
+    used: Used,
+    blocks: Callable[[Used], Iterator[bytes]] | None = None,
+) -> tuple[PlainFile, int]:
+    """Write a file as JSON Lines; return the file written and the number of its lines. `blocks`
+    gives the bytes to write, if they are not all of the file."""
     lines, last = 0, b"\n"
     left_out: list[str] = []
 
@@ -198,7 +207,7 @@ def _convert(form: str, path: str, target: PlainFile, used: Used) -> tuple[Plain
         return read
 
     with open(path, "rb") as stream, open(target.path, "wb") as sink:
-        for block in as_json_lines(form, stream, is_read, NAMES):
+        for block in blocks(is_read) if blocks else as_json_lines(form, stream, is_read, NAMES):
             lines += block.count(b"\n")
             last = block[-1:]
             sink.write(block)
