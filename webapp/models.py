@@ -22,6 +22,7 @@ from ufo.pipelines.options.groups import NOT_FACTUAL, OF_REQUESTS
 from ufo.pipelines.options.jobs import fitting, job_of_text
 from ufo.pipelines.options.option import Option
 from ufo.schemas.errors import UsageError, unknown_value
+from ufo.schemas.label_words import label_of
 from ufo.schemas.records import Failure, InputRecord, Passage
 from ufo.schemas.text import without_nul
 from ufo.transforms.job import Job
@@ -293,7 +294,10 @@ class LabelRequest(Given):
 
     response_id: Line
     unit_id: Name
-    label: Literal[0, 1] | None = Field(None, description="1: the claim is true; 0: it is false")
+    label: Annotated[float | None, BeforeValidator(label_of)] = Field(
+        None,
+        description="1: the claim is true; 0: it is false; or a word as in a label sheet",
+    )
     note: Word | None = Field(None, description="a comment, as on why the verdict is wrong")
 
 

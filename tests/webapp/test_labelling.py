@@ -75,6 +75,13 @@ def test_what_is_said_is_kept_changed_taken_back_and_corrects_the_score(
     assert corrected(client) is None
 
 
+@pytest.mark.parametrize(
+    ("word", "label"), [("Supported", 1), ("contradicted", 0), (True, 1), ("0.5", 0.5)]
+)
+def test_a_label_may_be_a_word_of_a_sheet(client: httpx.Client, word: object, label: float) -> None:
+    assert say(client, "u1", label=word) == {"u1": (label, None)}
+
+
 def test_the_sheet_is_read_back_by_the_command(
     client: httpx.Client, runs: Path, tmp_path: Path
 ) -> None:
@@ -112,6 +119,8 @@ def test_a_sheet_that_was_drawn_keeps_its_weights(
         pytest.param("older", "u3", {"label": 1}, 404, id="a unit of another response"),
         pytest.param("nothing", "u1", {"label": 1}, 404, id="an unknown run"),
         pytest.param("older", "u1", {"tag": "wrong_claim"}, 422, id="an unknown field"),
+        pytest.param("older", "u1", {"label": "maybe"}, 422, id="no label"),
+        pytest.param("older", "u1", {"label": 2}, 422, id="a number above 1"),
     ],
 )
 def test_what_cannot_be_kept_is_refused(
