@@ -385,23 +385,42 @@ def _definition(table: str, runs: Sequence[Run]) -> str:
         f'CAST(NULL AS {_SQL_TYPES[str(field.type)]}) AS "{field.name}"' for field in fields
     )
     empty = f"SELECT CAST(NULL AS VARCHAR) AS run, {columns} WHERE false"
-    files = _files(table, runs)
-    if not files:
-        return f"CREATE VIEW {table} AS {empty}"
-    # A view has no parameters; the values inserted here are quoted. One call reads all files: a
-    # SELECT for each of 1,500 runs would take ten times as long, and hold each file open.
-    listed = ", ".join(_quoted(_one_path(path)) for path in files)
-    options = "union_by_name = true, hive_partitioning = false"
-    if table in BESIDE_RUNS:  # a sheet has a column `run` of its own
-        rows = f"SELECT * FROM read_parquet([{listed}], {options})"  # noqa: S608
-    elif len(runs) == 1:
-        named = f"{_quoted(runs[0].name)} AS run"
-        rows = f"SELECT {named}, * FROM read_parquet([{listed}], {options})"  # noqa: S608
-    else:
-        source = f"read_parquet([{listed}], {options}, filename = '{_FILE}')"
-        rows = f'SELECT {_RUN_OF_FILE} AS run, * EXCLUDE ("{_FILE}") FROM {source}'  # noqa: S608
+    files, parts = [], []
+    for found, columns_of in _reads(table, runs):
+        if found:
+            files += found
+            parts.append(f"SELECT {columns_of} FROM {_reading(found)}")  # noqa: S608
     kind = "TABLE" if _are_small(files) else "VIEW"
-    return f"CREATE {kind} {table} AS {empty} UNION ALL BY NAME {rows}"
+    return f"CREATE {kind} {table} AS {' UNION ALL BY NAME '.join([empty, *parts])}"
+
+
+def _reads(table: str, runs: Sequence[Run]) -> Iterator[tuple[list[Path], str]]:
+    """Yield files that are read by one call, and the columns to select of them.
+
+    A call for each of 1,500 runs would take ten times as long, and hold each file open.
+    """
+    if table in BESIDE_RUNS:  # these have a column `run` of their own
+        folders = sorted({run.folder.parent for run in runs})
+        files = [path for folder in folders for path in label_files(folder, table)]
+        yield files, f'* EXCLUDE ("{_FILE}")'
+        return
+    together: list[Path] = []
+    for run in runs:
+        files = list(run.files.get(table, ()))
+        # The page calls a run of an inner folder `folder:run`.
+        if len(runs) > 1 and run.folder.name == RUN_PREFIX + run.name:
+            together += files
+        else:
+            yield files, f'{_quoted(run.name)} AS run, * EXCLUDE ("{_FILE}")'
+    yield together, f'{_RUN_OF_FILE} AS run, * EXCLUDE ("{_FILE}")'
+
+
+def _reading(files: Sequence[Path]) -> str:
+    """Return the call that reads Parquet files, with a column for the file of each row."""
+    # A view has no parameters; the values inserted here are quoted.
+    listed = ", ".join(_quoted(_one_path(path)) for path in files)
+    options = f"union_by_name = true, hive_partitioning = false, filename = '{_FILE}'"
+    return f"read_parquet([{listed}], {options})"
 
 
 # In a path of DuckDB these stand for other characters, even where a file has just this name; within
@@ -412,14 +431,6 @@ _PATTERNS = str.maketrans({char: f"[{char}]" for char in "*?["})
 def _one_path(path: Path) -> str:
     """Return a path as DuckDB takes it, which may be a pattern, so that it means this file only."""
     return path.absolute().as_posix().translate(_PATTERNS)
-
-
-def _files(table: str, runs: Sequence[Run]) -> list[Path]:
-    """Return the part files of a table; what belongs to labels lies beside the runs."""
-    if table not in BESIDE_RUNS:
-        return [path for run in runs for path in run.files.get(table, ())]
-    folders = sorted({run.folder.parent for run in runs})
-    return [path for folder in folders for path in label_files(folder, table)]
 
 
 def _are_small(files: Sequence[Path]) -> bool:

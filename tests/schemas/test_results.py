@@ -9,6 +9,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,15 @@ import pytest
 from tests.conftest import rows_of, write_run
 from ufo.schemas.errors import RunError, UsageError
 from ufo.schemas.results import Results, open_results
-from ufo.schemas.tables import LABELS, TABLES, Label, arrow_schema, to_arrow, write_part
+from ufo.schemas.tables import (
+    LABELS,
+    TABLES,
+    Label,
+    arrow_schema,
+    choose_runs,
+    to_arrow,
+    write_part,
+)
 
 ONE = {"a": {"u": {"ref": "s"}}}
 
@@ -288,6 +297,20 @@ def test_more_runs_than_files_that_may_be_open_are_read(tmp_path: Path) -> None:
     assert done.stderr == ""
     copies = [f"copy-{n:03d} 0.5" for n in range(300)]
     assert done.stdout.splitlines() == [*copies, "half 0.5", "whole 1.0"]
+
+
+def test_runs_of_two_folders_have_the_names_that_they_are_given(tmp_path: Path) -> None:
+    """As the page names them, one of them by its folder, too."""
+    found = []
+    for folder, unit in (("a", "u"), ("b", "v"), ("c", "w")):
+        write_run(tmp_path / folder, rows_of({"x": {unit: {"ref": "s"}}}), "r")
+        found += choose_runs(tmp_path / folder)
+    renamed = [found[0], *(replace(run, name=f"{run.folder.parent.name}:r") for run in found[1:])]
+    with Results(renamed) as results:
+        rows = results.query("SELECT run, unit_id FROM evidence ORDER BY unit_id").to_pylist()
+        score = results.query("SELECT count(*) AS n FROM scores_by_run").to_pylist()
+    assert [tuple(row.values()) for row in rows] == [("r", "u"), ("b:r", "v"), ("c:r", "w")]
+    assert score == [{"n": 3}]
 
 
 @pytest.mark.parametrize("copies", [0, 100], ids=["few files", "many files"])
