@@ -113,8 +113,9 @@ def _import(args: argparse.Namespace) -> int:
         f"{found['false']:,} false{partly}), {found['unsure']:,} unsure, {found['blank']:,} blank"
         f"{repeated}"
     )
+    changed = f" ({_changed(found['changed'])})" if found["replaced"] else ""
     print(
-        f"{found['added']:,} added, {found['replaced']:,} replaced ({_changed(found['changed'])}), "
+        f"{found['added']:,} added, {found['replaced']:,} replaced{changed}, "
         f"{found['withdrawn']:,} withdrawn"
     )
     if found["contradicted"]:

@@ -172,7 +172,7 @@ def test_a_tie_counts_half_and_is_listed(runs: Path, ask: Ask, tmp_path: Path) -
     rows = read_csv(sheet)
     write_csv(sheet, rows, label="true")
     told = ok("label", "import", runs, sheet, "--sheet", "Bob")
-    assert "100 added, 0 replaced (nothing changed), 0 withdrawn" in told.out
+    assert "100 added, 0 replaced, 0 withdrawn" in told.out
     assert "50 claims with another label by another annotator" in told.out
     (whole,) = ask(CORRECTED, "A")
     assert (whole["score"], whole["n_labelled"]) == (0.75, 100)
@@ -224,7 +224,7 @@ def test_a_long_sheet_has_a_row_an_annotator(runs: Path, ask: Ask, tmp_path: Pat
     # What somebody could not say in the end is withdrawn.
     sheet.write_text("response_id,unit_id,annotator,label\na001,a001-u,Bob,not found\n")
     told = ok("label", "import", runs, sheet)
-    assert "0 added, 0 replaced (nothing changed), 1 withdrawn" in told.out
+    assert "0 added, 0 replaced, 1 withdrawn" in told.out
     assert ask("SELECT label FROM human_labels WHERE response_id = 'a001'", "A") == [{"label": 1.0}]
 
 
