@@ -34,6 +34,7 @@ from ufo.indexes.wikis import missing_tables
 from ufo.pipelines.runs.inputs import find_inputs
 from ufo.pipelines.runs.workers import as_worker, is_interrupt
 from ufo.pipelines.text_files import TextFiles, check_installed
+from ufo.schemas import storage
 from ufo.schemas.documents import Columns, is_text_file, text_files
 from ufo.schemas.errors import Interrupted, RunError, UsageError, reason_of
 from ufo.schemas.records import Failure
@@ -90,6 +91,7 @@ def build(
         embedder = checked_name(embedder)
         make_embedder(embedder)  # reports what is missing before anything is read
     output = Path(output).expanduser().resolve()
+    storage.check_name("--output", str(output))
     slices = [
         part
         for file, path in enumerate(paths)

@@ -23,7 +23,7 @@ from ufo.schemas.errors import (
     lacks_memory,
     unknown_value,
 )
-from ufo.schemas.storage import temporary_files_in_own_folder
+from ufo.schemas.storage import check_temporary_folder, temporary_files_in_own_folder
 
 # The commands in the order of `ufo --help`: each with its purpose and the module whose `register`
 # adds it. Only the module of the given command is imported.
@@ -72,6 +72,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         temporary.enter_context(temporary_files_in_own_folder())
         atexit.register(temporary.close)
     try:
+        check_temporary_folder()
         with signals_interrupt(ends=argv is None):
             return _flushed(words, whole=argv is None)
     except UfoError as error:

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 from ufo.schemas.errors import UsageError, reason_of, unknown_value
 from ufo.schemas.row import OF_CELLS, UnusableValue, kind_of, object_of
 from ufo.schemas.rows import HEAD_BYTES, as_json_lines, format_of, lines_of
+from ufo.schemas.text import escaped
 from ufo.transforms.literals import structure_of
 from ufo.transforms.read import NAMES
 from ufo.transforms.sentences import Span
@@ -27,7 +28,8 @@ _PLAIN: Final = ("test", "train", "dev", "data", "result")
 
 
 class Source(NamedTuple):
-    """The file of an object, its number there, and its parts that have no place in a record."""
+    """Where an object comes from: the absolute path of its file, and its number there; `left_out`
+    counts its parts that have no place in a record."""
 
     file: Path
     number: int
@@ -36,7 +38,7 @@ class Source(NamedTuple):
     @property
     def names(self) -> tuple[str, str]:
         """The stem of the file's name, usually a model, and the name of its folder."""
-        name, folder = self.file.name.split(".")[0], self.file.absolute().parent
+        name, folder = self.file.name.split(".")[0], self.file.parent
         return (folder.name, folder.parent.name) if name in _PLAIN else (name, folder.name)
 
 
@@ -63,15 +65,17 @@ def import_records(
     if kind not in IMPORTERS:
         raise UsageError(unknown_value("format", kind, IMPORTERS))
     file = Path(path)
+    shown = escaped(str(file))
+    named = Path(escaped(str(file.absolute())))
     found = False
     for number, line in _lines(file):
-        source = Source(file, number, Counter())
+        source = Source(named, number, Counter())
         try:
             raw = object_of(line)
             raw.pop(OF_CELLS, None)
             made = IMPORTERS[kind](raw, source)
         except UnusableValue as problem:
-            problems.append(f"{file}:{number}: {problem}")
+            problems.append(f"{shown}:{number}: {problem}")
         else:
             found = True
             left_out.update(+source.left_out)  # without what is zero

@@ -1,64 +1,107 @@
 """Draw sheets of fact units for people to label, and keep their labels beside the runs.
 
 A unit is drawn by the rank of a hash of the seed and its ids: a simple random sample without
-replacement that is the same on every machine. Rows are ordered by response. Labels given on the
-page are a sheet, too, which grows by one label at a time.
+replacement that is the same on every machine. Where earlier sheets were drawn from a part of the
+run, a sheet is drawn from the rest. Rows are ordered by response. Labels given on the page are a
+sheet, too, which grows by one label at a time.
+
+A sheet that is imported changes only what it names: a label replaces the earlier one of the same
+annotator, `unsure` withdraws it, and an empty cell leaves it as it is.
 """
 
 import csv
 import io
 import re
-from collections import Counter
-from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from ufo.pipelines.reports.tabular import one_line
 from ufo.pipelines.runs.remote_results import open_results
 from ufo.schemas.errors import UsageError, reason_of
-from ufo.schemas.label_sheets import write_sheet
+from ufo.schemas.label_sheets import (
+    changing,
+    labels_of,
+    weighted,
+    write_population,
+    write_sheet,
+)
+from ufo.schemas.label_words import ALLOWED, EMPTY, label_of, word_of
 from ufo.schemas.results import Results
 from ufo.schemas.rows import delimiter_of
-from ufo.schemas.tables import Label
-from ufo.schemas.text import with_formula
+from ufo.schemas.tables import Label, LabelPopulation
+from ufo.schemas.text import quantity, with_formula
 from ufo.schemas.text_file import read_text
 
 _PACKED_CSV = re.compile(r"\.csv(\.(gz|bz2|zst))?$")
-_DRAWN = """
-WITH drawn AS (
-    SELECT *, count(*) OVER () AS stratum_size
-    FROM fact_units
-    WHERE run = $run
+_ALL = "all"
+_REST = "not in "
+"""A stratum of all units of a run, and the beginning of one of those that no earlier sheet has."""
+_COVERED = """
+SELECT p.response_id, p.unit_id, list(DISTINCT p.sheet ORDER BY p.sheet) AS sheets
+FROM sheet_populations AS p
+WHERE p.drawn
+  AND p.sheet IN (
+    SELECT l.sheet FROM labels AS l SEMI JOIN fact_units AS u
+      ON u.run = $run AND u.response_id = l.response_id AND u.unit_id = l.unit_id
+    WHERE l.label IS NOT NULL
+  )
+GROUP BY ALL
+"""
+_DRAWN = f"""
+WITH covered AS ({_COVERED}),
+
+rest AS (
+    SELECT u.*, c.sheets
+    FROM fact_units AS u
+    LEFT JOIN covered AS c USING (response_id, unit_id)
+    WHERE u.run = $run
+),
+
+-- Where every unit is covered, a further sheet is drawn from all.
+stratum AS (
+    SELECT
+        count(*) AS n_units,
+        count(sheets) AS n_covered,
+        count(sheets) BETWEEN 1 AND count(*) - 1 AS of_rest,
+        array_to_string(list_sort(list_distinct(flatten(list(sheets)))), ', ') AS sheets
+    FROM rest
+),
+
+drawn AS (
+    SELECT r.* EXCLUDE (sheets), s.* EXCLUDE (sheets), s.sheets, count(*) OVER () AS stratum_size
+    FROM rest AS r
+    CROSS JOIN stratum AS s
+    WHERE r.sheets IS NULL OR NOT s.of_rest
     QUALIFY
         row_number() OVER (ORDER BY sha256(concat_ws('|', $seed, response_id, unit_id))) <= $n
 )
 
 SELECT
-    d.run, d.response_id, d.unit_id, 'all' AS stratum, d.stratum_size, r.question,
-    r.text AS response, s.text AS sentence, d.claim, NULL AS label, NULL AS note
+    d.run, d.response_id, d.unit_id, if(d.of_rest, '{_REST}' || d.sheets, '{_ALL}') AS stratum,
+    d.stratum_size, r.question, r.text AS response, s.text AS sentence, d.claim, NULL AS label,
+    NULL AS note, d.n_units, d.of_rest
 FROM drawn AS d
 INNER JOIN responses AS r ON r.run = d.run AND r.response_id = d.response_id
 LEFT JOIN sentences AS s
     ON s.run = d.run AND s.response_id = d.response_id AND s.sentence_index = d.sentence_index
 ORDER BY
     sha256(concat_ws('|', $seed, d.response_id)), d.response_id, d.sentence_index, d.unit_id
-"""
-_LABELS = {
-    # A column of numbers with gaps comes back from pandas as 1.0 and 0.0.
-    **dict.fromkeys(("1", "1.0", "true", "yes", "supported"), 1),
-    **dict.fromkeys(("0", "0.0", "false", "no", "refuted"), 0),
-    **dict.fromkeys(("unsure", "unknown", "?", "")),
-}
-_ALLOWED = "1, true, yes or supported; 0, false, no or refuted; unsure; or nothing"
+"""  # noqa: S608
 _SHEET = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_SIZE = re.compile(r"0*[1-9][0-9]*(\.0+)?")  # with gaps, pandas writes numbers as 60.0
+_READ = ("run", "response_id", "unit_id", "stratum", "stratum_size", "label", "note", "annotator")
 _SHOWN = 10
 _LONGEST_CELL = 2**24  # a response can be longer than the 128 KiB that csv takes by default
+_Unit = tuple[str, str]
 
 
 def sample(results: Results, n: int, seed: int = 0) -> tuple[list[list[object]], str]:
-    """Draw `n` units of the run for people to label. Return the lines of the sheet, without
-    verdicts and evidence, and a description of the sample.
+    """Draw `n` units of the run for people to label, of those that no earlier sheet was drawn from
+    where there are some. Return the lines of the sheet, without verdicts and evidence, and a
+    description of the sample.
 
     Raises:
         UsageError: the run has no fact unit.
@@ -67,8 +110,16 @@ def sample(results: Results, n: int, seed: int = 0) -> tuple[list[list[object]],
     rows = results.query(_DRAWN, {"run": run, "seed": str(seed), "n": n}).to_pylist()
     if not rows:
         raise UsageError(f"run {run!r} has no fact unit to label.")
+    told = [(row.pop("n_units"), row.pop("of_rest")) for row in rows]
+    n_units, of_rest = told[0]
     lines = [list(rows[0]), *(list(row.values()) for row in rows)]
-    return lines, f"{len(rows):,} of {rows[0]['stratum_size']:,} units at random"
+    size = rows[0]["stratum_size"]
+    if not of_rest:
+        return lines, f"{len(rows):,} of {size:,} units at random"
+    return lines, (
+        f"{len(rows):,} of {size:,} claims that no sheet covers, at random; the other "
+        f"{n_units - size:,} of {n_units:,} are those of {rows[0]['stratum'].removeprefix(_REST)}"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,24 +131,62 @@ class _Line:
         return with_formula((self.cells.get(name) or "").strip())
 
     @property
-    def unit(self) -> tuple[str, str]:
+    def unit(self) -> _Unit:
         # A user's id may begin or end with a space.
         return with_formula(self.cells.get("response_id") or ""), self.get("unit_id")
 
 
-def import_sheet(directory: str, file: str, sheet: str | None = None) -> dict[str, Any]:
-    """Read a sheet and store its labels in the folder of runs, replacing its earlier ones.
+@dataclass
+class _Folder:
+    """What a folder of runs has that matters for a sheet.
 
-    Return the `path` of the labels, the number of `rows`, and how many of these are `true`,
-    `false`, `unsure`, `blank` and `repeated` (the same label for a unit once more).
+    `units` has the runs of each of the sheet's units, the newest last, and `sizes` the number of
+    units of each run, the newest last. `before` are the sheet's earlier labels, `others` those of
+    its units on other sheets. `population` has the units that the sheet was drawn from, by run.
+    """
+
+    units: Mapping[_Unit, Sequence[str]]
+    sizes: Mapping[str, int]
+    before: Sequence[Label]
+    others: Sequence[Label]
+    population: dict[str, set[_Unit]]
+
+
+@dataclass
+class _Found:
+    """What the lines of a sheet say: labels by unit and annotator, what is withdrawn, problems.
+
+    `usable` are the lines without a problem, also those without a label.
+    """
+
+    usable: list[_Line] = field(default_factory=list)
+    labels: dict[tuple[_Unit, str], tuple[_Line, float]] = field(default_factory=dict)
+    withdrawn: set[tuple[_Unit, str]] = field(default_factory=set)
+    problems: list[str] = field(default_factory=list)
+    n_unsure: int = 0
+    n_blank: int = 0
+    n_repeated: int = 0
+
+
+def import_sheet(directory: str, file: str, sheet: str | None = None) -> dict[str, Any]:
+    """Read a sheet and keep its labels in the folder of runs; only what it names is changed.
+
+    Return the `path` of the labels and the number of `rows`. Of the rows, so many are `true`,
+    `false`, `partly` (between the two), `unsure`, `blank` and `repeated` (the same label for a unit
+    once more). Of the labels, `added` are new, and `replaced` took the place of one by the same
+    annotator, which for `changed` of them was another. `withdrawn` were removed. `contradicted` is
+    the number of units of which another annotator says something else. `problems` lists the lines
+    that were left out, `notices` what should be known.
 
     Args:
         directory: the `--output` of `ufo evaluate`.
-        file: CSV with response_id, unit_id and label, and the other columns of `ufo label sample`.
-        sheet: its name (default: the file's, without its ending); an earlier one is replaced.
+        file: CSV with response_id, unit_id and label, and the other columns of `ufo label sample`;
+            with a column `annotator` it may have a row for each.
+        sheet: its name (default: the file's, without its ending), and its annotator without such a
+            column.
 
     Raises:
-        UsageError: it is not a sheet, or some rows cannot be used; nothing was written.
+        UsageError: it is not a sheet, or no row can be used; nothing was written.
     """
     name = sheet if sheet is not None else _PACKED_CSV.sub("", Path(file).name)
     if not _SHEET.fullmatch(name):
@@ -105,62 +194,128 @@ def import_sheet(directory: str, file: str, sheet: str | None = None) -> dict[st
             f"sheet {name!r}: a sheet's name is 1 to 100 letters, digits, '.', '_' and '-'; give "
             "one with --sheet NAME."
         )
-    lines = _read(str(file))
-    names, runs = _known(directory, [line.unit[1] for line in lines])
-    first: dict[tuple[str, str], tuple[_Line, int]] = {}
-    counts = dict.fromkeys(("true", "false", "unsure", "blank", "repeated"), 0)
-    problems = []
-    for line in lines:
+    lines, notices = _read(str(file))
+    with open_results(directory, all_runs=True) as results:
+        # Nothing is written for a sheet that cannot be used, not even what locks it.
+        _usable(_folder(results, name, lines), lines, directory, str(file), name)
         try:
-            label = _label_of(line, directory, names, runs)
-            if label is None:
-                counts["unsure" if line.get("label") else "blank"] += 1
-                continue
-            before, said = first.setdefault(line.unit, (line, label))
-            if said != label:
-                raise UsageError(
-                    f"unit {line.unit[1]!r} has another label on line {before.number}; leave one "
-                    "of them out"
-                )
-            counts["repeated"] += before is not line
-        except UsageError as error:
-            problems.append(f"line {line.number}: {error.message}")
-    if problems:
-        more = f"\n  and {len(problems) - _SHOWN:,} more" if len(problems) > _SHOWN else ""
-        listed = "\n  ".join(problems[:_SHOWN])
-        raise UsageError(f"{file!r} cannot be read back; nothing was kept:\n  {listed}{more}")
-    if not first:
-        raise UsageError(f"{file!r} has no label: fill its column `label` ({_ALLOWED}).")
-    sizes = Counter(line.get("stratum") for line, _ in first.values())
-    labels = []
-    for line, label in first.values():
-        stratum = line.get("stratum") or None
-        labels.append(
-            Label(
-                run=line.get("run") or runs[line.unit],
-                response_id=line.unit[0],
-                unit_id=line.unit[1],
-                label=label,
-                note=line.get("note") or None,
-                stratum=stratum,
-                # Units left blank are assumed to be like the labelled ones.
-                weight=int(line.get("stratum_size")) / sizes[stratum] if stratum else None,
-                annotator=name,
-                sheet=name,
-            )
+            with changing(directory, name):
+                return _imported(results, directory, str(file), name, lines, notices)
+        except OSError as error:
+            raise UsageError(
+                f"the labels cannot be kept in {directory!r}: {reason_of(error)}"
+            ) from error
+
+
+def _imported(
+    results: Results,
+    directory: str,
+    file: str,
+    sheet: str,
+    lines: Sequence[_Line],
+    notices: list[str],
+) -> dict[str, Any]:
+    folder = _folder(results, sheet, lines)
+    run = _run_of_lines(lines, folder)
+    found = _usable(folder, lines, directory, file, sheet)
+    earlier = {_key(row): row for row in folder.before}
+    withdrawn = found.withdrawn & earlier.keys()
+
+    def run_of(line: _Line) -> str:
+        return line.get("run") or run or folder.units[line.unit][-1]
+
+    new = {
+        key: Label(
+            run=run_of(line),
+            response_id=line.unit[0],
+            unit_id=line.unit[1],
+            label=label,
+            note=line.get("note") or None,
+            stratum=line.get("stratum") or None,
+            weight=None,
+            annotator=key[1],
+            sheet=sheet,
         )
-        counts["true" if label else "false"] += 1
-    try:
-        path = write_sheet(directory, name, labels)
-    except OSError as error:
+        for key, (line, label) in found.labels.items()
+    }
+    kept = {key: row for key, row in earlier.items() if key not in withdrawn} | new
+    given: dict[tuple[str, str | None], Counter[int]] = defaultdict(Counter)
+    for line in found.usable:
+        stratum = line.get("stratum") or None
+        given[run_of(line), stratum][int(float(line.get("stratum_size"))) if stratum else 0] += 1
+    sizes = _sizes(results, folder, sheet, given, notices)
+    rows = weighted(
+        replace(row, stratum_size=sizes.get((row.run, row.stratum), row.stratum_size))
+        for row in kept.values()
+    )
+    for row in rows:
+        folder.population[row.run].add((row.response_id, row.unit_id))
+    write_population(
+        directory,
+        sheet,
+        [
+            LabelPopulation(run, *unit, sheet)
+            for run, units in folder.population.items()
+            for unit in units
+        ],
+    )
+    path = write_sheet(directory, sheet, rows)
+    replaced = new.keys() & earlier.keys()
+    by_unit: dict[_Unit, dict[str, set[float | None]]] = defaultdict(lambda: defaultdict(set))
+    for row in (*folder.others, *rows):
+        by_unit[row.response_id, row.unit_id][row.annotator].add(row.label)
+    contradicted = {
+        unit
+        for (unit, annotator), row in new.items()
+        if any(labels != {row.label} for who, labels in by_unit[unit].items() if who != annotator)
+    }
+    said = Counter(
+        "true" if label == 1 else "false" if label == 0 else "partly"
+        for _, label in found.labels.values()
+    )
+    return {
+        "path": path,
+        "rows": len(lines),
+        **{word: said[word] for word in ("true", "false", "partly")},
+        "unsure": found.n_unsure,
+        "blank": found.n_blank,
+        "repeated": found.n_repeated,
+        "added": len(new) - len(replaced),
+        "replaced": len(replaced),
+        "changed": sum(new[key].label != earlier[key].label for key in replaced),
+        "withdrawn": len(withdrawn),
+        "contradicted": len(contradicted),
+        "problems": found.problems,
+        "notices": notices + _of_other_runs(folder, {row.run for row in new.values()}, results),
+    }
+
+
+def _usable(
+    folder: _Folder, lines: Sequence[_Line], directory: str, file: str, sheet: str
+) -> _Found:
+    """Return what the lines say; raises UsageError if that changes no label."""
+    found = _said(lines, directory, sheet, folder)
+    if found.labels or not found.withdrawn.isdisjoint(map(_key, folder.before)):
+        return found
+    if found.problems:
         raise UsageError(
-            f"the labels cannot be kept in {directory!r}: {reason_of(error)}"
-        ) from error
-    return {"path": path, "rows": len(lines), **counts}
+            f"{file!r} cannot be read back; nothing was kept:\n  {listed(found.problems)}"
+        )
+    raise UsageError(f"{file!r} has no label: fill its column `label` ({ALLOWED}).")
 
 
-def _read(path: str) -> list[_Line]:
-    """Return the lines of a CSV file, separated by comma, semicolon or tab."""
+def _key(row: Label) -> tuple[_Unit, str]:
+    return (row.response_id, row.unit_id), row.annotator
+
+
+def listed(problems: Sequence[str]) -> str:
+    """Return the first problems, a line each, and how many there are more."""
+    more = f"\n  and {len(problems) - _SHOWN:,} more" if len(problems) > _SHOWN else ""
+    return "\n  ".join(problems[:_SHOWN]) + more
+
+
+def _read(path: str) -> tuple[list[_Line], list[str]]:
+    """Return the lines of a CSV file, separated by comma, semicolon or tab, and notices."""
     csv.field_size_limit(_LONGEST_CELL)
     try:
         text = read_text(path)
@@ -177,42 +332,213 @@ def _read(path: str) -> list[_Line]:
                 f"{' and '.join(wanted)}; it has {', '.join(map(one_line, names)) or 'none'}. "
                 "'ufo label sample' writes a sheet."
             )
+        twice = [one for one, count in Counter(names).items() if count > 1 and one]
+        if both := [one for one in twice if one in _READ]:
+            raise UsageError(
+                f"{path!r} has more than one column {' and '.join(both)}: which one counts? Leave "
+                "one, or make a row for each label, with a column `annotator`."
+            )
         lines = [_Line(rows.line_num, row) for row in rows]
     except csv.Error as error:
         raise UsageError(f"{path!r}, after line {rows.line_num}: {error}.") from error
-    return [line for line in lines if any(map(line.get, names))]
+    notices = [
+        f"there is more than one column {one_line(one)}; none of them is read" for one in twice
+    ]
+    return [line for line in lines if any(map(line.get, names))], notices
 
 
-def _known(
-    directory: str, units: Iterable[str]
-) -> tuple[Container[str], Mapping[tuple[str, str], str]]:
-    """Return the names of the runs, and the newest run that has each of the units."""
-    with open_results(directory, all_runs=True) as results:
-        found = results.query(
-            "SELECT u.response_id, u.unit_id, arg_max(u.run, r.finished_at) AS run "
-            "FROM fact_units AS u INNER JOIN runs AS r ON r.run = u.run "
-            "WHERE u.unit_id IN (SELECT unnest($units)) GROUP BY ALL",
-            {"units": list(units)},
-        )
-        names = {run.name for run in results.runs}
-    return names, {(row["response_id"], row["unit_id"]): row["run"] for row in found.to_pylist()}
+def _folder(results: Results, sheet: str, lines: Sequence[_Line]) -> _Folder:
+    ids: dict[str, object] = {"units": [line.unit[1] for line in lines], "sheet": sheet}
+    units = results.query(
+        "SELECT u.response_id, u.unit_id, list(u.run ORDER BY r.finished_at, r.run) AS runs "
+        "FROM fact_units AS u INNER JOIN runs AS r ON r.run = u.run "
+        "WHERE u.unit_id IN (SELECT unnest($units)) GROUP BY ALL",
+        {"units": ids["units"]},
+    ).to_pylist()
+    before = labels_of(results.query("SELECT * FROM labels WHERE sheet = ?", [sheet]))
+    others = results.query(
+        "SELECT * FROM labels WHERE sheet != $sheet AND label IS NOT NULL "
+        "AND unit_id IN (SELECT unnest($units))",
+        ids,
+    )
+    population: dict[str, set[_Unit]] = defaultdict(set)
+    drawn = results.query(
+        "SELECT run, response_id, unit_id FROM sheet_populations WHERE sheet = ?", [sheet]
+    )
+    for row in drawn.to_pylist():
+        population[row["run"]].add((row["response_id"], row["unit_id"]))
+    return _Folder(
+        units={(row["response_id"], row["unit_id"]): row["runs"] for row in units},
+        sizes={run.name: run.counts.get("units", 0) for run in results.runs},
+        before=before,
+        others=labels_of(others),
+        population=population,
+    )
 
 
-def _label_of(
-    line: _Line, directory: str, names: Container[str], runs: Container[tuple[str, str]]
-) -> int | None:
-    """Return the label of a line; raises UsageError if the label, unit or run is unknown."""
-    run, given, size = line.get("run"), line.get("label"), line.get("stratum_size")
-    if line.unit not in runs:
-        raise UsageError(
+def _run_of_lines(lines: Sequence[_Line], folder: _Folder) -> str | None:
+    """Return the run from which lines without one were drawn: the smallest that has all of them.
+
+    A larger run that took over these units has others, of which nobody could say anything.
+    """
+    known = [
+        folder.units[line.unit]
+        for line in lines
+        if line.unit in folder.units and not line.get("run")
+    ]
+    if not known:
+        return None
+    with_all = set(known[0]).intersection(*known)
+    newest_first = [run for run in reversed(list(folder.sizes)) if run in with_all]
+    return min(newest_first, key=folder.sizes.__getitem__, default=None)
+
+
+def _said(lines: Sequence[_Line], directory: str, sheet: str, folder: _Folder) -> _Found:
+    """Return what the lines say; one that cannot be used is a problem, and no label."""
+    found = _Found()
+    places: dict[tuple[_Unit, str], _Line] = {}
+    differing = set()
+    for line in lines:
+        of = line.unit, line.get("annotator") or sheet
+        try:
+            label = _label_of(line, directory, folder)
+        except ValueError as error:
+            found.problems.append(f"line {line.number}: {error}")
+            continue
+        found.usable.append(line)
+        if word_of(line.get("label")) in EMPTY:
+            found.n_blank += 1
+            continue
+        if of in places:
+            before = places[of]
+            if found.labels.get(of, (before, None))[1] != label:
+                differing.add(of)
+                found.problems.append(
+                    f"line {line.number}: unit {line.unit[1]!r} has another label on line "
+                    f"{before.number}; neither is taken"
+                )
+            else:
+                found.n_repeated += 1
+            continue
+        places[of] = line
+        if label is None:
+            found.n_unsure += 1
+            found.withdrawn.add(of)
+        else:
+            found.labels[of] = line, label
+    for of in differing:
+        found.labels.pop(of, None)
+        found.withdrawn.discard(of)
+    return found
+
+
+def _label_of(line: _Line, directory: str, folder: _Folder) -> float | None:
+    """Return the label of a line; raises ValueError if the label, unit or run is unknown."""
+    run, size = line.get("run"), line.get("stratum_size")
+    stored = line.unit in folder.population.get(run, ())  # of a run that may be gone
+    if line.unit not in folder.units and not stored:
+        raise ValueError(
             f"no finished run in {directory!r} has unit {line.unit[1]!r} of response "
             f"{line.unit[0]!r} (a spreadsheet may have taken an id for a number: import these "
             "columns as text)"
         )
-    if run and run not in names:
-        raise UsageError(f"no finished run {run!r} in {directory!r}")
-    if given.lower() not in _LABELS:
-        raise UsageError(f"label {given!r} is not {_ALLOWED}")
-    if line.get("stratum") and not (size.isdecimal() and int(size)):
-        raise UsageError(f"stratum_size {size!r} is not a number of units")
-    return _LABELS[given.lower()]
+    if run and run not in folder.sizes and not stored:
+        raise ValueError(f"no finished run {run!r} in {directory!r}")
+    if run and not stored and run not in folder.units[line.unit]:
+        raise ValueError(f"run {run!r} has no unit {line.unit[1]!r} of response {line.unit[0]!r}")
+    if line.get("stratum") and not _SIZE.fullmatch(size):
+        raise ValueError(f"stratum_size {size!r} is not a number of units")
+    return label_of(line.get("label"))
+
+
+def _sizes(
+    results: Results,
+    folder: _Folder,
+    sheet: str,
+    given: Mapping[tuple[str, str | None], Counter[int]],
+    notices: list[str],
+) -> dict[tuple[str, str | None], int]:
+    """Add the units from which strata were drawn to the folder's population. Return the sizes of
+    the strata by run, and say where these are not what the sheet says (`given`)."""
+    sizes: dict[tuple[str, str | None], int] = {}
+    for (run, stratum), said in given.items():
+        drawn = _population(results, folder, sheet, run, stratum)
+        if stratum is not None:
+            sizes[run, stratum] = _size(folder, run, stratum, len(drawn), said, notices)
+        folder.population[run] |= drawn
+    for run in dict.fromkeys(run for run, _ in sizes):
+        whole = sum(size for (of, _), size in sizes.items() if of == run)
+        if run in folder.sizes and whole > folder.sizes[run]:
+            notices.append(
+                f"the strata of run {run} have {whole:,} claims by their stratum_size, and the run "
+                f"has {folder.sizes[run]:,}"
+            )
+    return sizes
+
+
+def _size(
+    folder: _Folder,
+    run: str,
+    stratum: str,
+    counted: int,
+    said: Counter[int],
+    notices: list[str],
+) -> int:
+    """Return the size of a stratum: what its population counts, else what most rows say."""
+    if len(said) > 1:
+        each = ", ".join(f"{size:,} (in {quantity(n, 'row')})" for size, n in said.most_common())
+        notices.append(f"stratum {stratum!r} has more than one stratum_size: {each}")
+    most = max(said, key=lambda size: (said[size], size))
+    if counted and _is_drawn_here(stratum):
+        if said.keys() != {counted}:
+            notices.append(
+                f"stratum_size of {stratum!r} is {most:,}, but run {run} has "
+                f"{quantity(counted, 'such claim')}; {counted:,} is taken"
+            )
+        return counted
+    before = {row.stratum_size for row in folder.before if (row.run, row.stratum) == (run, stratum)}
+    if changed := sorted(before - {most, None}, key=str):
+        notices.append(
+            f"stratum_size of {stratum!r} was {', '.join(map(str, changed))}, and is {most:,} now"
+        )
+    return most
+
+
+def _is_drawn_here(stratum: str | None) -> bool:
+    return stratum == _ALL or (stratum is not None and stratum.startswith(_REST))
+
+
+def _population(
+    results: Results, folder: _Folder, sheet: str, run: str, stratum: str | None
+) -> set[_Unit]:
+    """Return the units that a stratum was drawn from: of a run, without those of the sheets that
+    the stratum names; strata of other names are parts of the run. What an earlier import kept of a
+    run stays where it has gone, or other sheets have changed."""
+    kept = folder.population.get(run, set())
+    others = []
+    if stratum is not None and stratum.startswith(_REST):
+        others = stratum.removeprefix(_REST).split(", ")
+    if run not in folder.sizes or (others and kept):
+        return kept
+    rows = results.query(
+        "SELECT response_id, unit_id FROM fact_units WHERE run = $run AND NOT EXISTS ("
+        "  SELECT 1 FROM sheet_populations AS p WHERE list_contains($others, p.sheet) "
+        "  AND (p.sheet, p.run) != ($sheet, $run) "
+        "  AND p.response_id = fact_units.response_id AND p.unit_id = fact_units.unit_id)",
+        {"run": run, "others": others, "sheet": sheet},
+    )
+    return {(row["response_id"], row["unit_id"]) for row in rows.to_pylist()}
+
+
+def _of_other_runs(folder: _Folder, runs: Iterable[str], results: Results) -> list[str]:
+    """Say of each run that is not the newest how many of the units drawn from it the newest has."""
+    newest = results.runs[-1].name
+    if newest in runs:
+        return []
+    found = results.query("SELECT response_id, unit_id FROM fact_units WHERE run = ?", [newest])
+    units = {(row["response_id"], row["unit_id"]) for row in found.to_pylist()}
+    return [
+        f"drawn from run {run}; {len(folder.population[run] & units):,} of its "
+        f"{quantity(len(folder.population[run]), 'claim')} are in run {newest}"
+        for run in sorted(runs)
+    ]

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ufo.schemas.errors import ends_run
-from ufo.schemas.text import visible
+from ufo.schemas.text import escaped, visible
 from ufo.transforms.llm.usage import worker_id
 from ufo.transforms.loop import STEP
 
@@ -46,7 +46,7 @@ class _Json(logging.Formatter):
             "run": _settings.run,
             "step": STEP.get(),
             "worker": worker_id(),
-            "message": record.getMessage(),
+            "message": escaped(record.getMessage()),
             **getattr(record, _FIELDS, {}),
         }
         if record.exc_info:

@@ -1,59 +1,51 @@
 """Evaluate files as they arrive (`--streaming`), in windows: each window is a separate run.
 
-    DIR/run=NAME.w000001/window.json   the window is closed: these are its files
-                        /manifest.json it is evaluated, like any run, and never changes
+    DIR/run=NAME.w000001/window.json     the window is closed: what it takes of which files
+                        /bad_files.json  which of them it goes without, if any
+                        /manifest.json   it is evaluated, like any run, and never changes
 
-A window opens with its first file and closes `--window_seconds` later; later files are in the next
-window. A stopped stream is resumed from these folders: it finishes the closed windows, and takes no
-file twice. Windows are numbered. Writing `window.json` fails where another command has written it,
-so no file is in two windows.
+A window opens with its first file and closes `--window_seconds` later; later files, and what is
+added to its files, are in the next window. A stopped stream is resumed from these folders: it
+finishes the closed windows, and takes no byte twice. Windows are numbered. Writing `window.json`
+fails where another command has written it, so no file is in two windows.
 """
 
 import glob
-import os
 import re
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from ufo.pipelines.arrivals import Arrivals
 from ufo.pipelines.options.jobs import choose
 from ufo.pipelines.options.settings import Settings
 from ufo.pipelines.runs.attempt import checked_name, run_lock
 from ufo.pipelines.runs.finish import earlier_manifest
 from ufo.pipelines.runs.inputs import is_piped
 from ufo.pipelines.runs.run import Finished, run_evaluate
+from ufo.pipelines.runs.taken import LOST, READ, UNUSABLE, ArrivedFile, TakenFile
+from ufo.pipelines.runs.window_inputs import BadFile, Window
 from ufo.schemas import storage
-from ufo.schemas.errors import (
-    InputChanged,
-    NothingToEvaluate,
-    NothingUsable,
-    RunError,
-    UsageError,
-)
-from ufo.schemas.state_files import read_state, state_bytes
+from ufo.schemas.errors import RunError, UsageError
+from ufo.schemas.state_files import read_state, state_bytes, write_state
 from ufo.schemas.tables import MANIFEST
+from ufo.schemas.text import quantity
 
 _LOOKS_A_WINDOW = 4
 _LONGEST_LOOK = 1.0  # second
 _NAME_CHARACTERS = 90
 _OF_ONE_RUN = ("since", "baseline", "fail_under", "min_scored", "fresh", "dry_run", "batch")
+_SHOWN = 5
 _WINDOW = "window.json"
-_EMPTY = "empty"
+_BAD_FILES = "bad_files.json"
+_EMPTY = "empty"  # of earlier versions: no record of the window could be used
 _DELETE = "delete the folder of this window, and the next window takes the files that are there"
 _REMEDY = f"{_DELETE}; or begin a stream of another --run, which takes every file"
 
 Say = Callable[[str], None]
-
-
-@dataclass(frozen=True, slots=True)
-class ArrivedFile:
-    """A file of a window: its path, and its size in bytes when the window was closed."""
-
-    path: str
-    size: int
 
 
 def stream(
@@ -75,35 +67,49 @@ def stream(
     """
     windows = StreamWindows(settings.output, _checked(settings))
     choose(settings)
-    seconds = settings.window_seconds
     lock_folder = storage.join(settings.output, ".streaming", windows.name)
+    seconds = settings.window_seconds
     done = 0
-    with run_lock(settings.output, lock_folder, windows.name):
+    with run_lock(settings.output, lock_folder, windows.name), _bad_files_said(windows, say):
         closed = windows.unfinished()
         windows.tidy()
-        arrivals = Arrivals(settings.input, windows.sizes(settings.input), say)
+        arrivals = Arrivals(settings.input, windows.taken(), say)
         news, opened = clock(), None
         while True:
             for window in closed:
-                finished = _evaluated(settings, windows, window, say, quiet)
-                if finished is not None:
-                    on_window(finished)
-                    done += 1
+                reading = windows.reading(window, arrivals, say)
+                on_window(_evaluated(settings, window, reading, quiet))
+                arrivals.know(windows.taken())
+                done += 1
                 news, opened = clock(), None
             closed = []
             waiting, now = arrivals.look(), clock()
             if not waiting:
-                opened = None  # the waiting files may have been deleted
+                opened = None
                 idle = settings.idle_seconds is not None and now - news >= settings.idle_seconds
                 if idle and not arrivals.unsettled:
                     return done
             elif opened is None:
                 opened = news = now
-            if opened is None or now - opened < seconds:
+            files = arrivals.closing() if opened is not None and now - opened >= seconds else []
+            if not files:
                 sleep(min(_LONGEST_LOOK, seconds / _LOOKS_A_WINDOW))
                 continue
-            closed = [windows.close(waiting)]
-            arrivals.taken = windows.sizes(settings.input)
+            closed = [windows.close(files)]
+            arrivals.know(windows.taken())
+
+
+@contextmanager
+def _bad_files_said(windows: "StreamWindows", say: Say) -> Iterator[None]:
+    """Say how many files earlier windows went without, and at the end how many all did."""
+    before = windows.bad
+    if before:
+        say(f"Earlier windows went without {windows.bad_in_words()}")
+    try:
+        yield
+    finally:
+        if windows.bad > before:
+            say(f"The windows of this stream went without {windows.bad_in_words()}")
 
 
 def _checked(settings: Settings) -> str:
@@ -126,126 +132,88 @@ def _checked(settings: Settings) -> str:
     return checked_name(settings.run)
 
 
-def _evaluated(
-    settings: Settings, windows: "StreamWindows", window: str, say: Say, quiet: bool
-) -> Finished | None:
-    """Evaluate a closed window; return None if its files have no usable record."""
+def _evaluated(settings: Settings, window: str, reading: Window, quiet: bool) -> Finished:
+    """Evaluate a closed window."""
     bounded = replace(
         settings,
-        input=tuple(file.path for file in windows.closed()[window]),
+        input=tuple(file.path for file in reading.files),
         run=window,
         streaming=False,
         idle_seconds=None,
     )
-    try:
-        return _finished(bounded, window, say, quiet)
-    except NothingUsable as error:
-        # A file like this beside another one costs its own lines, and the stream goes on.
-        windows.mark_empty(window)
-        again = "" if isinstance(error, NothingToEvaluate) else f". To read it again, {_DELETE}"
-        say(f"window {window}: {error.message.rstrip('.')}{again}")
-        return None
-
-
-def _finished(bounded: Settings, window: str, say: Say, quiet: bool) -> Finished:
-    """Evaluate a window, whose files may have changed or be gone since it was closed."""
-    try:
-        return run_evaluate(bounded, quiet)
-    except InputChanged:  # since the stream was stopped
-        say(f"window {window}: a file has changed since; the window is evaluated anew.")
-        return run_evaluate(replace(bounded, fresh=True), quiet)
-    except UsageError:
-        gone = [path for path in bounded.input if not storage.exists(path)]
-        if not gone:
-            raise
-        raise UsageError(
-            f"window {window} has taken {gone[0]!r}, which is gone: put it back, or {_DELETE}"
-        ) from None
-
-
-class Arrivals:
-    """The files that match the patterns and are in no window yet.
-
-    `taken` has the sizes of files that are in a window. A file counts as arrived once two looks in
-    a row find it unchanged and not empty: a file that is still being written is not read.
-    `unsettled` says whether the last look found such a file.
-    """
-
-    def __init__(self, patterns: Sequence[str], taken: dict[str, int], say: Say) -> None:
-        self.taken = taken
-        self.unsettled = False
-        self._patterns = patterns
-        self._say = say
-        self._seen: dict[str, tuple[int, ...]] = {}
-        self._waiting: dict[str, ArrivedFile] = {}
-        self._reported: set[str] = set()
-
-    def look(self) -> list[ArrivedFile]:
-        """Return the files that wait for a window, in order of arrival."""
-        self.unsettled = False
-        for path in (path for pattern in self._patterns for path in storage.matches(pattern)):
-            state = _state(path)
-            if state is None:
-                continue
-            settled = bool(state[0]) and self._seen.get(path) == state
-            self._seen[path] = state
-            if path not in self.taken and settled:
-                self._waiting[path] = ArrivedFile(storage.absolute(path), state[0])
-                continue
-            self._waiting.pop(path, None)
-            if path not in self.taken:
-                self.unsettled |= bool(state[0])
-            elif self.taken[path] != state[0] and path not in self._reported:
-                self._reported.add(path)
-                self._say(
-                    f"{path} has changed since a window took it; what was added is not evaluated. "
-                    "Write new responses to files of their own."
-                )
-        return list(self._waiting.values())
-
-
-def _state(path: str) -> tuple[int, ...] | None:
-    try:
-        if storage.is_remote(path):
-            return (storage.size(path),)
-        found = os.stat(path)
-    except (OSError, IndexError):
-        return None  # it was deleted meanwhile
-    return found.st_size, found.st_mtime_ns
+    return run_evaluate(bounded, quiet, reading)
 
 
 class StreamWindows:
-    """The windows of the stream `name` in the folder or prefix `output`, on disk."""
+    """The windows of the stream `name` in the folder or prefix `output`, on disk.
+
+    `bad` is the number of files that they went without.
+    """
 
     def __init__(self, output: str, name: str) -> None:
         self.name = name
         self._output = output
         self._files: dict[str, list[ArrivedFile]] = {}  # a closed window never changes
+        self._outcomes: dict[str, dict[ArrivedFile, str]] = {}
+        for window, path in self._found(_BAD_FILES):
+            found = read_state(path, _REMEDY, _bad_files_of)
+            self._outcomes[window] = found or {}
+
+    @property
+    def bad(self) -> int:
+        """The number of files that windows went without."""
+        return sum(map(len, self._outcomes.values()))
+
+    def bad_in_words(self) -> str:
+        """Return how many files windows went without, and where the reasons are."""
+        files = quantity(self.bad, "file")
+        return f"{files} that could not be used; each has its reason in the table `failures`."
 
     def closed(self) -> dict[str, list[ArrivedFile]]:
-        """Return the files of each closed window by its name, oldest window first."""
-        below = self._output if storage.is_remote(self._output) else glob.escape(self._output)
-        for path in storage.matches(storage.join(below, f"run={self.name}.w*", _WINDOW)):
-            match = re.search(rf"run=({re.escape(self.name)}\.w\d{{6,}})[/\\][^/\\]+$", path)
-            if match and match[1] not in self._files:
-                self._files[match[1]] = read_state(path, _REMEDY, _files_of) or []
+        """Return the files of each closed window by its name, oldest window first.
+
+        Raises:
+            RunError: a window's file is damaged.
+        """
+        for window, path in self._found(_WINDOW):
+            if window not in self._files:
+                self._files[window] = read_state(path, _REMEDY, _files_of) or []
         return {window: self._files[window] for window in sorted(self._files, key=_number)}
 
-    def sizes(self, patterns: Sequence[str]) -> dict[str, int]:
-        """Return the sizes of the files in windows, by their paths as the patterns find them."""
-        found = {file.path: file.size for files in self.closed().values() for file in files}
-        paths = (path for pattern in patterns for path in storage.matches(pattern))
-        return found | {
-            path: found[storage.absolute(path)] for path in paths if storage.absolute(path) in found
-        }
+    def taken(self) -> list[TakenFile]:
+        """Return all that is in windows, the oldest first."""
+        found = []
+        for window, files in self.closed().items():
+            # Earlier versions have left out windows without a usable record.
+            earlier = any(file.first is None for file in files)
+            otherwise = UNUSABLE if earlier and self._has(window, _EMPTY) else READ
+            outcomes = self._outcomes.get(window, {})
+            found += [TakenFile(window, file, outcomes.get(file, otherwise)) for file in files]
+        return found
+
+    def reading(self, window: str, arrivals: Arrivals, say: Say) -> Window:
+        """Return what a closed window reads; what is said of it, and which files it goes without,
+        is noted for the stream."""
+        files = self.closed()[window]
+
+        def note(bad: Sequence[BadFile]) -> None:
+            self._note(window, bad)
+            if bad:
+                of = f"{len(bad):,} of {quantity(len(files), 'file')} cannot be used"
+                shown = [f"{one.failure.key} ({one.failure.message})" for one in bad[:_SHOWN]]
+                more = f" and {len(bad) - _SHOWN:,} more" if len(bad) > _SHOWN else ""
+                say(f"window {window}: {of}: {'; '.join(shown)}{more}")
+
+        return Window(
+            tuple(files), arrivals.found_at, note, lambda text: say(f"window {window}: {text}")
+        )
 
     def unfinished(self) -> list[str]:
         """Return the windows that are closed and not finished, oldest first."""
-        ends = (MANIFEST, _EMPTY)
         return [
             window
             for window in self.closed()
-            if not any(storage.exists(self._file(window, name)) for name in ends)
+            if not (self._has(window, MANIFEST) or self._has(window, _EMPTY))
         ]
 
     def tidy(self) -> None:
@@ -265,7 +233,7 @@ class StreamWindows:
                 at this moment.
         """
         closed = self.closed()
-        others = {file.path for taken in closed.values() for file in taken}
+        others = {one.file for one in self.taken() if one.outcome != LOST}
         window = f"{self.name}.w{max(map(_number, closed), default=0) + 1:06d}"
         content = {
             "stream": self.name,
@@ -273,7 +241,7 @@ class StreamWindows:
             "files": [asdict(file) for file in files],
         }
         storage.make_folder(storage.join(self._output, f"run={window}"))
-        if any(file.path in others for file in files) or not storage.write_new(
+        if any(file in others for file in files) or not storage.write_new(
             self._file(window, _WINDOW), state_bytes(content)
         ):
             raise RunError(
@@ -281,9 +249,24 @@ class StreamWindows:
             )
         return window
 
-    def mark_empty(self, window: str) -> None:
-        """Record that no file of a window has a usable record."""
-        storage.write(self._file(window, _EMPTY), b"")
+    def _note(self, window: str, bad: Sequence[BadFile]) -> None:
+        """Record which files a window goes without; an earlier try may have gone without others."""
+        if bad:
+            files = [{**asdict(one.file), "outcome": one.outcome} for one in bad]
+            write_state(self._file(window, _BAD_FILES), {"files": files})
+            self._outcomes[window] = {one.file: one.outcome for one in bad}
+        elif self._outcomes.pop(window, None) is not None:
+            storage.delete(self._file(window, _BAD_FILES))
+
+    def _found(self, name: str) -> Iterator[tuple[str, str]]:
+        """Yield the windows that have a file of this name, and its path."""
+        below = self._output if storage.is_remote(self._output) else glob.escape(self._output)
+        for path in storage.matches(storage.join(below, f"run={self.name}.w*", name)):
+            if match := re.search(rf"run=({re.escape(self.name)}\.w\d{{6,}})[/\\][^/\\]+$", path):
+                yield match[1], path
+
+    def _has(self, window: str, name: str) -> bool:
+        return storage.exists(self._file(window, name))
 
     def _file(self, window: str, name: str) -> str:
         return storage.join(self._output, f"run={window}", name)
@@ -291,6 +274,14 @@ class StreamWindows:
 
 def _files_of(window: dict[str, Any]) -> list[ArrivedFile]:
     return [ArrivedFile(**file) for file in window["files"]]
+
+
+def _bad_files_of(content: dict[str, Any]) -> dict[ArrivedFile, str]:
+    found = {}
+    for entry in content["files"]:
+        outcome = entry.pop("outcome")
+        found[ArrivedFile(**entry)] = outcome
+    return found
 
 
 def _number(window: str) -> int:

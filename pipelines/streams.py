@@ -78,8 +78,8 @@ def _open_if_closed(descriptor: int) -> None:
 
 
 def _text(raw: Output, before: TextIO | None, line_buffering: bool) -> TextIO:
-    encoding, errors = "utf-8", "backslashreplace"
-    if before is not None:
-        encoding, errors = before.encoding, before.errors or errors
+    encoding = "utf-8" if before is None else before.encoding
+    # A file's name may have bytes, and a result characters, that the encoding does not have.
+    errors = "backslashreplace"
     buffer = io.BufferedWriter(raw)
     return io.TextIOWrapper(buffer, encoding, errors, line_buffering=line_buffering)

@@ -6,17 +6,19 @@ among them.
 
 import math
 import re
+from collections.abc import Mapping
 from typing import Final
 
 EMPTY: Final = frozenset(("", "na", "n/a", "nan", "null", "none"))
 """Texts that mean that nobody gave a label."""
 UNDECIDED: Final = frozenset(("not found", "unsure", "unknown", "?"))
 """Texts that mean that a person could not say."""
-_WORDS: Final = {
+WORDS: Final[Mapping[str, float | None]] = {
     **dict.fromkeys(("true", "yes", "supported"), 1.0),
     **dict.fromkeys(("false", "no", "contradicted", "refuted"), 0.0),
     **dict.fromkeys(EMPTY | UNDECIDED),
 }
+"""The label that each text means, None where it means that there is none."""
 _NUMBER: Final = re.compile(r"[0-9]*\.?[0-9]+(e-?[0-9]+)?|[0-9]+\.")
 ALLOWED: Final = (
     "true, yes or supported; false, no, contradicted or refuted; a number from 0 to 1; not found, "
@@ -36,14 +38,14 @@ def label_of(value: object) -> float | None:
         return None if value is None else float(value)
     if isinstance(value, str):
         word = word_of(value)
-        if word in _WORDS:
-            return _WORDS[word]
+        if word in WORDS:
+            return WORDS[word]
         value = float(word) if _NUMBER.fullmatch(word) else value
     if isinstance(value, float) and math.isnan(value):
         return None
     # Compared before the conversion: JSON numbers such as 10**400 overflow a float.
     if isinstance(value, (int, float)) and 0 <= value <= 1:
-        return float(value)
+        return float(value) + 0.0  # -0.0 is 0.0
     raise ValueError(f"{value!r:.80} is no label: {ALLOWED}")
 
 

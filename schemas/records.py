@@ -53,11 +53,11 @@ MULTI = "multi"
 
 @dataclass(frozen=True, slots=True)
 class GivenClaim:
-    """A claim given in the input, used in place of extraction."""
+    """A claim given in the input, used in place of extraction; `label` is from 0 to 1."""
 
     claim: str
     query: Optional[str] = None
-    label: Optional[int] = None
+    label: Optional[float] = None
     sentence_index: Optional[int] = None
 
 
@@ -131,7 +131,8 @@ class Sentence:
 class FactUnit:
     """A row of `fact_units`: an atomic, decontextualised claim and the query that would settle it.
 
-    `sentence_index` is None for a given claim that no sentence matches.
+    `sentence_index` is None for a given claim that no sentence matches. `human_label` is the label
+    of a given claim: 1 (true), 0 (false), or between, where people differ.
     """
 
     response_id: str
@@ -139,7 +140,7 @@ class FactUnit:
     sentence_index: Optional[int]
     claim: str
     query: str
-    human_label: Optional[int]
+    human_label: Optional[float]
 
 
 @dataclass(frozen=True, slots=True)

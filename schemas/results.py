@@ -22,8 +22,8 @@ import pyarrow as pa
 from ufo.schemas.errors import RunError, UfoError, UsageError
 from ufo.schemas.statistics import add_statistics
 from ufo.schemas.tables import (
+    BESIDE_RUNS,
     KEYS,
-    LABELS,
     RUN_PREFIX,
     TABLES,
     Run,
@@ -101,7 +101,7 @@ class Results:
         # Statements that are not yet run, each after those it needs: to create the view of a table
         # reads its files.
         self._unmade: dict[str, Callable[[], str]] = {
-            **{table: partial(_definition, table, self.runs) for table in (*TABLES, LABELS)},
+            **{table: partial(_definition, table, self.runs) for table in (*TABLES, *BESIDE_RUNS)},
             **{view.name: partial(getattr, view, "definition") for view in self._views},
         }
         self._making = Lock()
@@ -115,7 +115,7 @@ class Results:
     @property
     def names(self) -> tuple[str, ...]:
         """The names to select from: views first, then tables."""
-        return (*(view.name for view in self.views), *TABLES, LABELS, "runs")
+        return (*(view.name for view in self.views), *TABLES, *BESIDE_RUNS, "runs")
 
     @property
     def views(self) -> tuple[View, ...]:
@@ -260,8 +260,9 @@ class Results:
         for run in self.runs:
             for path in chain(*run.files.values()):
                 check_part(str(path), run.checksums.get(path))
-            for path in label_files(run.folder.parent):
-                check_part(str(path), None, "import the sheet again, or remove the file")
+            for table in BESIDE_RUNS:
+                for path in label_files(run.folder.parent, table):
+                    check_part(str(path), None, "remove it, and import the sheet again")
 
     def limit_memory(self, size: str) -> None:
         """Limit the memory of queries ("4GB"), beyond which they spill to disk or fail.
@@ -398,9 +399,10 @@ def _reads(table: str, runs: Sequence[Run]) -> Iterator[tuple[list[Path], str]]:
 
     A call for each of 1,500 runs would take ten times as long, and hold each file open.
     """
-    if table == LABELS:  # the sheets lie beside the runs, and have a column `run` of their own
+    if table in BESIDE_RUNS:  # what belongs to labels, with a column `run` of its own
         folders = sorted({run.folder.parent for run in runs})
-        yield [path for folder in folders for path in label_files(folder)], f'* EXCLUDE ("{_FILE}")'
+        files = [path for folder in folders for path in label_files(folder, table)]
+        yield files, f'* EXCLUDE ("{_FILE}")'
         return
     together: list[Path] = []
     for run in runs:

@@ -26,6 +26,7 @@ Clusters = npt.NDArray[np.uint64]
 
 Z = NormalDist().inv_cdf(0.975)
 MOST_ORDERED = 6  # sources: with more, not every order is compared
+MOST_PAIRED = 60  # annotators: of a larger crowd, not every two are compared
 _NOTHING = 1e-12  # a standard error below it is rounding
 
 
@@ -280,6 +281,8 @@ def corrected(
     weight: Floats,
     stratum: Clusters,
     label_cluster: Clusters,
+    response_weight: Floats | None = None,
+    cell: Clusters | None = None,
 ) -> Corrected:
     """Return the mean score that people would have given, had they labelled everything.
 
@@ -287,22 +290,28 @@ def corrected(
     times the judge's mean, plus the mean of (label - power × verdict) over the labelled units.
     `power` is tuned as in PPI++, for labelled units that are among the judged ones. The variance is
     linearised, within strata and between clusters (Särndal et al. 1992, two-phase sampling). The
-    interval is Student's t, cut to 0 to 1.
+    interval is Student's t, cut to 0 to 1; its degrees of freedom are by Satterthwaite (1946), so
+    that a cell with few labels is not taken for one with many.
 
     Among few labels there may be none that differs from the judge; the variance would then be 0. So
-    two labels are added for the variance, on which the judge is wrong once in each direction.
-    Agresti and Coull (1998) do the same for a share. Where none of n labels differs, the bounds are
-    near 3 / n, the rule of three. The addition shrinks with the square of n.
+    two labels are added for the variance in each cell, on which the judge is wrong once in each
+    direction. Agresti and Coull (1998) do the same for a share. Where none of n labels differs, the
+    bounds are near 3 / n, the rule of three. The addition shrinks with the square of n.
 
     Args:
         score: the judge's score of each response; `cluster`: the cluster of the response.
-        label: 1 or 0, by people, of each labelled unit, with the judge's `verdict`.
+        label: from 0 to 1, by people, of each labelled unit, with the judge's `verdict`.
         share: the weight of the unit in the mean over responses; `weight`: how many units it stands
             for; `stratum`: the stratum from which it was drawn.
+        response_weight: the weight of each response in the mean (none: they are equal).
+        cell: the part of the run that was sampled on its own, which has its own strata (none: all
+            units are one).
     """
-    total = share.sum()
     if len(label) == 0 or len(score) == 0:
         return Corrected()
+    response_weight = np.ones_like(score) if response_weight is None else response_weight
+    cell = np.zeros(len(label), np.uint64) if cell is None else cell
+    total, responses = share.sum(), response_weight.sum()
 
     def mean(values: Floats) -> float:
         return float(share @ values / total)
@@ -312,7 +321,8 @@ def corrected(
     power = 1.0
     if spread > _NOTHING:
         power = float(np.clip((mean(verdict * label) - judged * people) / spread, 0, 1))
-    value = power * score.mean() + people - power * judged
+    by_judge = float(response_weight @ score / responses)
+    value = power * by_judge + people - power * judged
     method = "prediction-powered, clustered"
     bounds = np.clip(value, 0, 1)
     names, at = np.unique(np.concatenate([cluster, label_cluster]), return_inverse=True)
@@ -320,17 +330,43 @@ def corrected(
     if min(n_clusters, n_labelled) < 2:
         return Corrected(float(bounds), power=power)
     deviation = share * (label - power * verdict - (people - power * judged)) / total
+    of_judge = power * response_weight * (score - by_judge) / responses
+    of_labels = _within(deviation, weight, stratum) * np.sqrt(n_labelled / (n_labelled - 1))
     influence = np.concatenate(
-        [
-            power * (score - score.mean()) / len(score) * np.sqrt(n_clusters / (n_clusters - 1)),
-            _within(deviation, weight, stratum) * np.sqrt(n_labelled / (n_labelled - 1)),
-        ]
+        [of_judge * np.sqrt(n_clusters / (n_clusters - 1)), of_labels],
     )
     sums = np.bincount(at, influence, len(names))
-    unseen = 2 / (len(label) + 2) ** 2
-    margin = t_bound(n_labelled - 1) * np.sqrt(float(sums @ sums) + unseen)
+    unseen, freedom = 0.0, 0.0
+    variances = []
+    for one in np.unique(cell):
+        own = cell == one
+        by_cell = by_cluster(of_labels[own], label_cluster[own])
+        added = 2 * float(share[own].sum() / total) ** 2 / (int(own.sum()) + 2) ** 2
+        variance = float(by_cell @ by_cell) + added
+        unseen += added
+        variances.append(variance)
+        freedom += variance**2 / max(len(by_cell) - 1, 1)
+    df = min(sum(variances) ** 2 / freedom, n_labelled - 1)
+    margin = t_bound(max(df, 1)) * np.sqrt(float(sums @ sums) + unseen)
     low, high = np.clip([value - margin, value + margin], 0, 1)
     return Corrected(float(bounds), float(low), float(high), power, method)
+
+
+def corrected_by_cell(
+    score: Floats,
+    response_weight: Floats,
+    cluster: Clusters,
+    label: Floats,
+    verdict: Floats,
+    share: Floats,
+    weight: Floats,
+    stratum: Clusters,
+    cell: Clusters,
+    label_cluster: Clusters,
+) -> Corrected:
+    """Return what `corrected` does; the arguments are in the order of the view's lists."""
+    of_labels = label, verdict, share, weight, stratum, label_cluster
+    return corrected(score, cluster, *of_labels, response_weight=response_weight, cell=cell)
 
 
 def _within(deviation: Floats, weight: Floats, stratum: Clusters) -> Floats:
@@ -345,6 +381,97 @@ def _within(deviation: Floats, weight: Floats, stratum: Clusters) -> Floats:
     between = centre / np.sqrt(np.maximum(weight, 1))
     inside = (deviation - centre) * np.sqrt(n / np.maximum(n - 1, 1))
     return np.where(n == 1, deviation, between + inside)
+
+
+class Agreement(NamedTuple):
+    """How far annotators agree: all of them (no names), or two, on the units that they share.
+
+    `n_units` have labels of two or more, which make `n_pairs` of labels, of which `n_equal` are
+    equal. `kappa` is Cohen's, for two annotators; `alpha` is Krippendorff's, for nominal labels.
+    """
+
+    annotator_a: str | None
+    annotator_b: str | None
+    n_units: int
+    n_pairs: int
+    n_equal: int
+    share_equal: float
+    kappa: float
+    alpha: float
+
+
+def annotators_agreement(
+    unit: Clusters, annotator: npt.NDArray[Any], label: Floats
+) -> list[Agreement]:
+    """Return how far all annotators agree on units, and every two of them that share a unit (not of
+    more than MOST_PAIRED).
+
+    Each annotator has one label of a unit or none.
+    """
+    names, who = np.unique(annotator.astype(str), return_inverse=True)
+    values, said = np.unique(label, return_inverse=True)
+    units, of = np.unique(unit, return_inverse=True)
+    table = np.full((len(units), len(names)), -1)
+    table[of, who] = said
+    found = [_agreement(table, len(values), None, None)]
+    if len(names) > MOST_PAIRED:
+        return found
+    given = table >= 0
+    shared = given.T.astype(np.int64) @ given.astype(np.int64)
+    for first in range(len(names)):
+        for second in range(first + 1, len(names)):
+            if shared[first, second]:
+                both = table[:, [first, second]]
+                found.append(_agreement(both, len(values), str(names[first]), str(names[second])))
+    return found
+
+
+def _agreement(
+    table: npt.NDArray[np.int64], n_values: int, first: str | None, second: str | None
+) -> Agreement:
+    """Return how far the columns of a table agree; it has the place of a label, -1 for a gap."""
+    counts = np.stack([(table == value).sum(1) for value in range(n_values)], axis=1)
+    counts = counts[counts.sum(1) >= 2]
+    sizes = counts.sum(1)
+    pairs = int((sizes * (sizes - 1)).sum()) // 2
+    equal = int((counts * (counts - 1)).sum()) // 2
+    if not pairs:
+        return Agreement(first, second, 0, 0, 0, np.nan, np.nan, np.nan)
+    kappa = np.nan
+    if table.shape[1] == 2:
+        both = table[(table >= 0).all(1)]
+        kappa = cohens_kappa(both[:, 0], both[:, 1])
+    alpha = krippendorffs_alpha(counts)
+    return Agreement(first, second, len(counts), pairs, equal, equal / pairs, kappa, alpha)
+
+
+def cohens_kappa(first: npt.NDArray[np.int64], second: npt.NDArray[np.int64]) -> float:
+    """Return Cohen's kappa (1960) of two annotators: their agreement above that by chance, which
+    has the share of each label of each annotator. NaN where both gave one and the same label."""
+    if not len(first):
+        return np.nan
+    values = np.unique(np.concatenate([first, second]))
+    chance = float(sum((first == one).mean() * (second == one).mean() for one in values))
+    return float(((first == second).mean() - chance) / (1 - chance)) if chance < 1 else np.nan
+
+
+def krippendorffs_alpha(counts: npt.NDArray[np.int64]) -> float:
+    """Return Krippendorff's alpha (2011) for nominal labels, where annotators may have gaps.
+
+    NaN where all labels are equal: there is no disagreement to expect.
+
+    Args:
+        counts: how often each unit (a row) got each label (a column).
+    """
+    counts = counts[counts.sum(1) >= 2]
+    sizes = counts.sum(1)
+    of_label = counts.sum(0)
+    n = int(sizes.sum())
+    expected = n * n - int((of_label * of_label).sum())
+    if n == 0 or expected == 0:
+        return np.nan
+    differing = sizes * sizes - (counts * counts).sum(1)
+    return float(1 - (n - 1) * (differing / (sizes - 1)).sum() / expected)
 
 
 class WayOfAsking(NamedTuple):
@@ -385,8 +512,8 @@ def source_orders(
     Args:
         names: the sources in the user's order; the first has the bit 2, the vote the bit 1.
         response: the response of each unit. `decided` has the bits of the sources with a valid
-            vote, `supported` of the sources that support the claim. `label` is 1 or 0 by people,
-            NaN without one.
+            vote, `supported` of the sources that support the claim. `label` is from 0 to 1 by
+            people, NaN without one.
         scored: 1 where the response has a score, else 0; it then counts by its cost alone.
         asker: the response of each request; `place`: its source (from 1). `n_calls` and `cost_usd`
             are of a run without a cache, `n_requests` and `paid_usd` of this run.
@@ -401,7 +528,8 @@ def source_orders(
     kinds, at = np.unique(decided << 8 | supported, return_inverse=True)
     decides, supports = kinds >> 8, kinds & 255
     weight, true, false = (
-        np.bincount(at, scored * one) for one in (1 / whole[of], label == 1, label == 0)
+        np.bincount(at, scored * one)
+        for one in (1 / whole[of], np.nan_to_num(label), np.nan_to_num(1 - label))
     )
     if not weight.any():
         return []
@@ -446,7 +574,7 @@ def source_orders(
                 mode == "seq" and order == given,
                 weight[said == 1].sum() / weight.sum(),
                 weight[by].sum() / weight.sum(),
-                int(sum(labelled)),
+                round(sum(labelled)),
                 _ratio(right + kept, sum(answered)),
                 (_ratio(right, answered[0]) + _ratio(kept, answered[1])) / 2,
                 _ratio(right + all_kept, sum(labelled)),
@@ -467,7 +595,9 @@ def _ratio(part: float, whole: float) -> float:
 # The types of fields that are not DOUBLE.
 _TYPES: Mapping[str, str] = {
     **dict.fromkeys(("method", "mode", "source", "source_order"), "VARCHAR"),
-    **dict.fromkeys(("cluster", "stratum", "response"), "UBIGINT"),
+    **dict.fromkeys(("annotator", "annotator_a", "annotator_b"), "VARCHAR"),
+    **dict.fromkeys(("cluster", "stratum", "cell", "response", "unit"), "UBIGINT"),
+    **dict.fromkeys(("n_units", "n_pairs", "n_equal"), "BIGINT"),
     **dict.fromkeys(("decided", "supported", "place", "n_labelled"), "BIGINT"),
     **dict.fromkeys(("n_calls", "n_requests"), "BIGINT"),
     "given": "BOOLEAN",
@@ -479,7 +609,13 @@ _FUNCTIONS: Sequence[tuple[Callable[..., Any], Sequence[str], type[Any], bool]] 
     (ratio_interval, ["above below above_2 below_2 cluster"], Interval, False),
     (paired_t, ["difference"], Test, False),
     (unpaired_t, ["score cluster", "score cluster"], Test, False),
-    (corrected, ["score cluster", "label verdict share weight stratum cluster"], Corrected, False),
+    (
+        corrected_by_cell,
+        ["score weight cluster", "label verdict share weight stratum cell cluster"],
+        Corrected,
+        False,
+    ),
+    (annotators_agreement, ["unit annotator label"], Agreement, True),
     (correlations, ["x y cluster"], Interval, True),
     (
         source_orders,

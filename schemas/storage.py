@@ -31,6 +31,7 @@ from typing import Any, BinaryIO, Final, NamedTuple, cast
 from uuid import uuid4
 
 from ufo.schemas.errors import UsageError
+from ufo.schemas.text import is_utf8
 
 _BLOCK: Final = 1 << 20
 _BUFFER: Final = 8 << 20  # each is a request
@@ -40,6 +41,8 @@ _EXTRAS: Final = {"gs": "gs", "gcs": "gs", "s3": "s3", "s3a": "s3", "abfs": "abf
 """The extra with the package for a scheme; for other schemes fsspec names the package."""
 _CHANGED: Final = ("mtime", "updated", "LastModified", "last_modified", "created")
 """The names by which file systems give the time of the last change."""
+_VERSIONS: Final = ("etag", "ETag", "generation", "md5Hash", "VersionId", "checksum", "ino")
+"""The names by which they tell one content of a file from another."""
 
 
 class RemoteError(OSError):
@@ -153,6 +156,15 @@ def size(path: str) -> int:
         return int(system.size(place))
 
 
+def version(path: str) -> tuple[int, str]:
+    """Return the size of a file of another file system, and what else changes with its content as
+    that tells it: a time, a tag or a generation."""
+    with _remote(path) as (system, place):
+        info = system.info(place)
+        told = {name: info[name] for name in (*_CHANGED, *_VERSIONS) if info.get(name)}
+        return int(info.get("size") or 0), repr(told)
+
+
 def read(path: str) -> bytes:
     """Return a file's bytes."""
     if is_remote(path):
@@ -160,6 +172,16 @@ def read(path: str) -> bytes:
             return bytes(system.cat_file(place))
     with open(path, "rb") as stream:
         return stream.read()
+
+
+def read_range(path: str, start: int, end: int) -> bytes:
+    """Return the bytes of a file from `start` to `end`; fewer where it is shorter."""
+    if is_remote(path):
+        with _remote(path) as (system, place):
+            return bytes(system.cat_file(place, start=start, end=end)) if start < end else b""
+    with open(path, "rb") as stream:
+        stream.seek(start)
+        return stream.read(end - start)
 
 
 @contextmanager
@@ -429,6 +451,28 @@ def _remove_unused(above: Path) -> None:
 
 
 # --- temporary files -----------------------------------------------------------------------------
+
+
+def check_name(what: str, name: str, is_path: bool = True) -> None:
+    """Check that a text of the system, or all of a path, is UTF-8: tables, databases and libraries
+    take no other. `what` names it in the message.
+
+    Raises:
+        UsageError: it is not.
+    """
+    whole = str(Path(name).absolute()) if is_path and not is_remote(name) else name
+    if not is_utf8(whole):
+        found = f", in full {whole!r}," if is_utf8(name) else ""
+        raise UsageError(f"{what} {name!r}{found} is not UTF-8; give another")
+
+
+def check_temporary_folder() -> None:
+    """Check that the folder for temporary files can be used.
+
+    Raises:
+        UsageError: its path is not UTF-8.
+    """
+    check_name("the folder for temporary files (TMPDIR)", shared_folder())
 
 
 def shared_folder() -> str:

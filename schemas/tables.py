@@ -2,7 +2,8 @@
 
 A finished run's folder never changes. So later labels are in a separate table beside the runs:
 `DIR/labels/SHEET.parquet`. Its keys, response and unit, depend only on the content. So a label
-applies to every run in the folder that has the unit.
+applies to every run in the folder that has the unit. `DIR/label_populations/SHEET.parquet` has the
+units from which a sheet was drawn, which outlive the run.
 """
 
 import dataclasses
@@ -29,26 +30,42 @@ from ufo.schemas.storage import RemoteError
 SCHEMA_VERSION = 1
 # Labels by people are beside the runs of a folder and belong to none of them.
 LABELS = "labels"
+LABEL_POPULATIONS = "label_populations"
+BESIDE_RUNS = (LABELS, LABEL_POPULATIONS)
 PAGE_SHEET = "page"  # the labels given on the page of `ufo serve`
 
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A row of `labels`: what one sheet says about one fact unit.
+    """A row of `labels`: what one annotator says of one fact unit on a sheet.
 
-    `run` is the run from which the sheet was drawn. `label` is 1 (true), 0 (false) or None.
-    `weight` is the number of units of the `stratum` that a labelled unit represents; None if the
-    sheet was not drawn as a sample.
+    `run` is the run from which the sheet was drawn. `label` is from 0 (false) to 1 (true), or None.
+    `stratum_size` is the number of units of the `stratum`, and `weight` how many of these a
+    labelled unit represents; None if the sheet was not drawn as a sample.
     """
 
     run: str
     response_id: str
     unit_id: str
-    label: int | None
+    label: float | None
     note: str | None
     stratum: str | None
     weight: float | None
     annotator: str
+    sheet: str
+    stratum_size: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LabelPopulation:
+    """A row of `label_populations`: a fact unit that could have been drawn for a sheet.
+
+    A sheet that was not drawn as a sample counts as one of the `run` on which it was labelled.
+    """
+
+    run: str
+    response_id: str
+    unit_id: str
     sheet: str
 
 
@@ -73,7 +90,7 @@ OF_RECALL = (
     *("failures", "usage"),
 )
 OF_EVALUATE = tuple(name for name in TABLES if not name.startswith("recall_"))
-RECORDS: dict[str, type] = {**TABLES, LABELS: Label}
+RECORDS: dict[str, type] = {**TABLES, LABELS: Label, LABEL_POPULATIONS: LabelPopulation}
 
 # The key of a row, and the order of rows in a part file. So equal inputs give equal files, whatever
 # order the runner uses in between.
@@ -91,7 +108,8 @@ KEYS: dict[str, tuple[str, ...]] = {
     "recall_answers": ("record_id", "variant"),
     "recall_facts": ("record_id", "fact_index"),
     "recall_verdicts": ("record_id", "variant", "fact_id", "formulation"),
-    LABELS: ("response_id", "unit_id", "sheet"),
+    LABELS: ("response_id", "unit_id", "sheet", "annotator"),
+    LABEL_POPULATIONS: ("run", "response_id", "unit_id", "sheet"),
 }
 
 
@@ -200,9 +218,9 @@ def _part_of(note: str, content: dict[str, Any]) -> Part:
     return Part(path=note.removesuffix(_NOTE), **content)
 
 
-def label_files(directory: Path) -> tuple[Path, ...]:
-    """Return the imported sheets of a folder of runs, by name."""
-    return tuple(sorted((directory / LABELS).glob("*.parquet")))
+def label_files(directory: Path, table: str = LABELS) -> tuple[Path, ...]:
+    """Return the files of a table that is beside the runs of a folder, one a sheet, by name."""
+    return tuple(sorted((directory / table).glob("*.parquet")))
 
 
 # --- runs ----------------------------------------------------------------------------------------
@@ -335,6 +353,7 @@ def damage_of(folder: str, tables: Mapping[str, Any]) -> list[str]:
 
 def _existing(directory: str | Path) -> Path:
     root = Path(directory)
+    storage.check_name("the folder", str(directory))
     if storage.is_remote(str(directory)):
         raise UsageError(
             f"{str(directory)!r} is not on this machine: copy the folder of the run here first, "

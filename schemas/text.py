@@ -7,7 +7,10 @@ and a terminal must not obey them.
 """
 
 import codecs
+import os
 import re
+import shlex
+from collections.abc import Iterable
 from ipaddress import ip_address
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -19,9 +22,10 @@ _FORMULA: Final = r"^'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]"
 _STARTS = re.compile(_FORMULA)
 _NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)*(?:[eE][+-]?\d+)?%?")
 _STEERING = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]"
 )
-"""Characters that control a terminal or the order of letters: C0, escape, C1 and bidi controls."""
+"""Characters that control a terminal or the order of letters (C0, escape, C1 and bidi controls),
+and what stands for a byte that is not UTF-8."""
 
 
 _MARKS: Final = (  # the longer first, since one of UTF-32 begins as one of UTF-16
@@ -93,6 +97,32 @@ def without_formula(text: str) -> str:
 def with_formula(text: str) -> str:
     """Return the original of a text that `without_formula` returned."""
     return text[1:] if without_formula(text[1:]) == text else text
+
+
+def is_utf8(text: str) -> bool:
+    """Return whether a text of the system (an argument, a file's name) is UTF-8: Python has a lone
+    surrogate for each other byte."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def escaped(text: str) -> str:
+    r"""Return a text of the system with each byte that is not UTF-8 as `\udcff`, as `repr` has
+    it."""
+    return text.encode(errors="backslashreplace").decode()
+
+
+def shell_command(words: Iterable[str]) -> str:
+    """Return a command line as a shell reads it; bash and zsh read a word that is not UTF-8."""
+    return " ".join(shlex.quote(word) if is_utf8(word) else _in_bytes(word) for word in words)
+
+
+def _in_bytes(word: str) -> str:
+    shown = (chr(byte) if 32 <= byte < 127 else f"\\x{byte:02x}" for byte in os.fsencode(word))
+    return "$'" + "".join(f"\\{one}" if one in "'\\" else one for one in shown) + "'"
 
 
 def visible(text: str) -> str:

@@ -134,12 +134,12 @@ def _labelled(
     doubts: Counter[str],
 ) -> list[Draft]:
     """Return the sentence units with labels from the given claims of each sentence."""
-    labels: dict[int | None, int] = {}
+    labels: dict[int | None, float] = {}
     of_units = {draft.sentence_index for draft in drafts}
     for claim, place in zip(claims, places, strict=True):
         if claim.label is not None:
             doubts[LABELS_LEFT_OUT] += place not in of_units
-            labels[place] = min(claim.label, labels.get(place, 1))
+            labels[place] = min(claim.label, labels.get(place, 1.0))
     return [replace(draft, label=labels.get(draft.sentence_index)) for draft in drafts]
 
 

@@ -16,6 +16,7 @@ from operator import attrgetter
 from typing import Any, Final, TypeVar
 
 from ufo.schemas.errors import UsageError, unknown_value
+from ufo.schemas.label_words import label_of
 from ufo.schemas.records import Failure, GivenClaim, InputRecord, LabelledSpan, content_id
 from ufo.schemas.row import OF_CELLS, UnusableValue, json_of, kind_of, object_of, value_at
 from ufo.schemas.text import without_nul
@@ -60,6 +61,8 @@ NAMES: Final = frozenset((*FIELDS, *_ALIASES, *_USUAL))
 
 Columns = Mapping[str, str]
 """The column of the input for each key of a record."""
+Lost = Callable[[str], object]
+"""Takes a message on a label that cannot be read."""
 
 
 def named_columns(
@@ -218,22 +221,25 @@ def list_value(raw: Mapping[str, Any], name: str) -> list[Any]:
     return value
 
 
-def label_value(value: object, where: str) -> int | None:
-    """Return a human label as 1 or 0, None if it is missing.
+def label_value(value: object, where: str, lost: Lost, between: bool = True) -> float | None:
+    """Return a human label as a number from 0 to 1, None if there is none.
 
-    Raises:
-        UnusableValue: it is not true, false, 1, 0 or null.
+    `lost` is called with a message for a value that is not a label, and for a number between 0 and
+    1 where not `between`.
     """
-    if value is None:
+    try:
+        label = label_of(value)
+    except ValueError as error:
+        lost(f"`{where:.100}`: {error}")
         return None
-    if value in (0, 1) and isinstance(value, (bool, int, float)):
-        return int(value)
-    raise UnusableValue(f"`{where}` is true, false or null, not {value!r}"[:200])
+    if label is not None and not between and not label.is_integer():
+        lost(f"`{where:.100}`: {value!r:.80} is neither true nor false")
+        return None
+    return label
 
 
 MAX_LINE_BYTES = 4 * 1024 * 1024
 _MAX_SHOWN = 4096
-_NO_NUMBER = ("", "nan", "null", "none")
 _CELLS_MARK = f', "{OF_CELLS}": true'  # not part of what the user's file has
 _HASHED: Final = json.JSONEncoder(default=astuple)
 _said = attrgetter(*(field.name for field in fields(InputRecord) if field.name != "key"))
@@ -256,8 +262,9 @@ def parse(
 
     `columns` are other names of a record's keys, or paths as in `outputs.answer`. `keys` is called
     with each object, and `unknown` with the values of unknown keys of a record, which go into its
-    `metadata`. A given claim that cannot be used is not in the record, and
-    `left_out` is called with its failure. A response without `id` gets a hash of its content as id.
+    `metadata`. A given claim that cannot be used and a label that cannot be read are not in the
+    record, and `left_out` is called with the failure of each. A response without `id` gets a hash
+    of its content as id.
     """
     make = partial(_record, columns or {}, unknown, left_out, keys)
     return record_of(make, key, line, max_line_bytes)
@@ -290,6 +297,19 @@ def failure(key: str, error_type: str, message: str, line: bytes) -> Failure:
     return Failure("read", key, error_type, message, without_nul(shown)[:_MAX_SHOWN])
 
 
+def _shown(value: object) -> bytes:
+    return json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace")
+
+
+def lost_labels(key: str, raw: Mapping[str, Any], left_out: LeftOut) -> Lost:
+    """Return a function that passes the failure of a label of a record to `left_out`."""
+
+    def lost(message: str) -> None:
+        left_out(failure(key, "unusable_label", f"{message}; the label is left out", _shown(raw)))
+
+    return lost
+
+
 def _record(
     columns: Columns,
     unknown: Unknown | None,
@@ -301,6 +321,7 @@ def _record(
     if keys is not None:
         keys(given)
     raw, others = sorted_out(given, columns)
+    lost = lost_labels(key, given, left_out)
     if "response" not in raw:
         there = f"; there are: {', '.join(others)}"[:200] if others else ""
         advice = filter(None, (advised(name, value) for name, value in others.items()))
@@ -315,7 +336,7 @@ def _record(
     model, question, dataset, language = named
     references = _references(raw)
     claims = list_value(raw, "claims")
-    spans, are_errors = _spans(raw, text)
+    spans, are_errors = _spans(raw, text, lost)
     response_id = id_value(raw)
     if response_id is None:
         response_id = content_id(text, model or "", question or "", dataset or "")
@@ -327,11 +348,11 @@ def _record(
         dataset,
         question,
         language,
-        _score(raw),
+        label_value(raw.get("label"), "label", lost),
         _metadata(raw, others),
         references,
         raw.get("claims") is not None,
-        list(_claims(key, claims, left_out)),
+        list(_claims(key, claims, left_out, lost)),
         spans,
         are_errors,
     )
@@ -354,19 +375,6 @@ def _references(raw: Mapping[str, Any]) -> list[str]:
         if item.strip():
             found.append(item)
     return found
-
-
-def _score(raw: Mapping[str, Any]) -> float | None:
-    value = raw.get("label")
-    if isinstance(value, str):
-        word = value.strip().lower()
-        value = None if word in _NO_NUMBER else number_of(word)
-    if value is None:
-        return None
-    # Compared before the conversion: JSON numbers such as 10**400 overflow a float.
-    if not isinstance(value, (int, float)) or not 0 <= value <= 1:
-        raise UnusableValue(f"`label` is a number from 0 to 1 or a boolean, not {value!r}"[:200])
-    return float(value)
 
 
 def _metadata(raw: Mapping[str, Any], others: Mapping[str, Any]) -> str | None:
@@ -408,17 +416,19 @@ def _without_nulls(value: Any) -> Any:
     return [_without_nulls(item) for item in value] if isinstance(value, list) else value
 
 
-def _claims(key: str, items: Sequence[object], left_out: LeftOut) -> Iterator[GivenClaim]:
+def _claims(
+    key: str, items: Sequence[object], left_out: LeftOut, lost: Lost
+) -> Iterator[GivenClaim]:
     """Yield the claims that can be used; an unusable one does not affect the others."""
     for number, item in enumerate(items):
         try:
-            yield _claim(number, item)
+            yield _claim(number, item, lost)
         except UnusableValue as error:
-            shown = json.dumps(item).encode()
-            left_out(failure(key, "unusable_claim", f"{error}; the claim is left out", shown))
+            message = f"{error}; the claim is left out"
+            left_out(failure(key, "unusable_claim", message, _shown(item)))
 
 
-def _claim(number: int, item: object) -> GivenClaim:
+def _claim(number: int, item: object, lost: Lost) -> GivenClaim:
     where = f"claims[{number}]."
     if isinstance(item, str):
         item = {"claim": item}
@@ -430,19 +440,25 @@ def _claim(number: int, item: object) -> GivenClaim:
     place = item.get("sentence_index")
     if place is not None and (type(place) is not int or not 0 <= place < 2**63):
         raise UnusableValue(f"`{where}sentence_index` is a number from 0, not {place!r}"[:200])
-    label = label_value(item.get("label"), where + "label")
-    return GivenClaim(claim.strip(), text_value(item, "query", where), label, place)
+    query = text_value(item, "query", where)
+    label = label_value(item.get("label"), where + "label", lost)
+    return GivenClaim(claim.strip(), query, label, place)
 
 
-def _spans(raw: Mapping[str, Any], text: str) -> tuple[list[LabelledSpan], bool]:
+def _spans(raw: Mapping[str, Any], text: str, lost: Lost) -> tuple[list[LabelledSpan], bool]:
     """Return the labelled spans of the text, and whether they are errors."""
     are_errors = raw.get("spans") is not None
     name = "spans" if are_errors else "sentence_labels"
     items = list_value(raw, name)
     if not are_errors and items and not any(isinstance(item, dict) for item in items):
         items = _of_sentences(items, text)
-    found = (_span(text, f"{name}[{at}]", item, are_errors) for at, item in enumerate(items))
-    return list(found), are_errors
+    found = []
+    for at, item in enumerate(items):
+        where = f"{name}[{at}]"
+        start, end = _stretch(text, where, item)
+        label = 0.0 if are_errors else label_value(item.get("label"), f"{where}.label", lost, False)
+        found.append(LabelledSpan(start, end, None if label is None else int(label)))
+    return found, are_errors
 
 
 def _of_sentences(labels: Sequence[object], text: str) -> list[dict[str, object]]:
@@ -456,7 +472,8 @@ def _of_sentences(labels: Sequence[object], text: str) -> list[dict[str, object]
     return [{**span._asdict(), "label": label} for span, label in zip(spans, labels, strict=True)]
 
 
-def _span(text: str, where: str, item: object, is_error: bool) -> LabelledSpan:
+def _stretch(text: str, where: str, item: Any) -> tuple[int, int]:
+    """Return the start and end of a labelled span."""
     if not isinstance(item, dict):
         raise UnusableValue(f"`{where}` is an object with `start` and `end`, not {kind_of(item)}")
     start, end = item.get("start"), item.get("end")
@@ -465,5 +482,4 @@ def _span(text: str, where: str, item: object, is_error: bool) -> LabelledSpan:
             f"`{where}` is from {start!r} to {end!r}, not a stretch of a response "
             f"of {len(text)} characters"
         )
-    label = 0 if is_error else label_value(item.get("label"), where + ".label")
-    return LabelledSpan(start, end, label)
+    return start, end

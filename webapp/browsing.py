@@ -4,6 +4,7 @@ Filters go to SQL as parameters; the order is one of a few fixed words.
 """
 
 import json
+from collections.abc import Iterable
 from dataclasses import fields
 from typing import Annotated, Any, Literal
 from urllib.parse import quote
@@ -105,7 +106,9 @@ _SHEET = """
 SELECT
     u.response_id, u.unit_id, r.question, s.text AS sentence, u.claim,
     CASE v.label WHEN 1 THEN 'supported' WHEN 0 THEN 'refuted' ELSE 'undecided' END AS verdict,
-    l.label, l.note
+    if(l.label IN (0, 1), CAST(CAST(l.label AS BIGINT) AS VARCHAR), CAST(l.label AS VARCHAR))
+        AS label,
+    l.note
 FROM labels AS l
 INNER JOIN fact_units AS u ON u.response_id = l.response_id AND u.unit_id = l.unit_id
 INNER JOIN responses AS r ON r.run = u.run AND r.response_id = u.response_id
@@ -230,7 +233,8 @@ def label(run: RunName, asked: models.LabelRequest, desk: AtDesk) -> list[Label]
     found = desk.runs.named(run)
     of = [asked.response_id, asked.unit_id]
     known = "SELECT 1 FROM fact_units WHERE response_id = ? AND unit_id = ?"
-    if not desk.runs.results(run).query(known, of).num_rows:
+    results = desk.runs.results(run)
+    if not results.query(known, of).num_rows:
         raise NotFound("the run has no unit of that id in that response")
     name = found.folder.name.removeprefix(RUN_PREFIX)
     said = Label(
@@ -241,7 +245,12 @@ def label(run: RunName, asked: models.LabelRequest, desk: AtDesk) -> list[Label]
         annotator=PAGE_SHEET,
         sheet=PAGE_SHEET,
     )
-    keep_label(found.folder.parent, said)
+
+    def units() -> Iterable[tuple[str, str]]:
+        rows = results.query("SELECT response_id, unit_id FROM fact_units").to_pylist()
+        return ((row["response_id"], row["unit_id"]) for row in rows)
+
+    keep_label(found.folder.parent, said, units)
     mine = "SELECT * FROM labels WHERE response_id = ? AND sheet = ?"
     rows = desk.runs.results(run).query(mine, [asked.response_id, PAGE_SHEET])
     return from_arrow(LABELS, rows)

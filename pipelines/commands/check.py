@@ -13,6 +13,7 @@ from ufo.pipelines.options.option import Parser
 from ufo.pipelines.reports.tabular import as_json, page
 from ufo.pipelines.reports.terminal import print_check
 from ufo.schemas.errors import EXIT_DONE, EXIT_FAILED, NothingUsable, UsageError
+from ufo.schemas.text import escaped, is_utf8
 from ufo.schemas.text_file import read_text, text_of
 
 
@@ -69,9 +70,11 @@ def _text(given: str) -> str:
     if os.path.isdir(given):
         raise UsageError(f"{given!r} is a folder; give a text, a file that holds it, or -")
     if os.path.exists(given):  # a file, or a pipe as of `<(…)`
-        logs.tell(f"Checking the text of the file {given}.")
+        logs.tell(f"Checking the text of the file {escaped(given)}.")
         with _refusal(f"TEXT {given!r}"):
             return read_text(given)
+    if not is_utf8(given):
+        raise UsageError(f"TEXT {given!r:.100} is not UTF-8, and there is no such file")
     if len(given.split()) == 1:
         logs.tell(f"There is no file {given}, so this word is the text.")
     return given

@@ -175,7 +175,7 @@ def _summary(chosen: Settings, finished: Finished) -> tuple[dict[str, Any], Unus
         limit = _SUMMARY_BYTES + _SUMMARY_BYTES_A_RESPONSE * run.counts["responses"]
         results.limit_memory(f"{limit}B")
         (spent,) = results.query(_SPENT).to_pylist()
-        lost = unusable(results)
+        lost = unusable(results, chosen.streaming)
         said = score_summary(results, counts_abstentions=local)
     means = {name: value for name, value in said["score"].items() if name not in _OF_MODE}
     summary = {
@@ -190,7 +190,7 @@ def _summary(chosen: Settings, finished: Finished) -> tuple[dict[str, Any], Unus
         "n_abstained": said["n_abstained"],
         "left_out": said["left_out"],
         **spent,
-        "problem": said["problem"],
+        "problem": lost.sentence or None,
         "judged_by": said["trust"] or None,
         "seconds": round(finished.seconds, 3),
     }

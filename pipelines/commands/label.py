@@ -8,12 +8,12 @@ from collections import Counter
 
 from ufo.pipelines.commands.output import RUN, add_directory, declare
 from ufo.pipelines.importers import IMPORTERS, import_records
-from ufo.pipelines.labels import import_sheet, sample
+from ufo.pipelines.labels import import_sheet, listed, sample
 from ufo.pipelines.options.option import Option
 from ufo.pipelines.reports.tabular import as_json, csv_line, text_output
 from ufo.pipelines.runs.remote_results import open_results
 from ufo.schemas.errors import EXIT_DONE, UsageError
-from ufo.schemas.text import quantity
+from ufo.schemas.text import quantity, shell_command
 
 
 def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -28,8 +28,9 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     sample = commands.add_parser(
         "sample",
         help="write a sheet of fact units for people",
-        description="Write a CSV sheet of a run's fact units, drawn at random. Fill the "
-        "column label with true or false, or leave it empty or unsure.",
+        description="Write a CSV sheet of a run's fact units, drawn at random; where earlier "
+        "sheets were drawn from a part of the run, from the rest. Fill the column label with true "
+        "or false, or leave it empty or unsure.",
     )
     add_directory(sample)
     declare(
@@ -45,11 +46,16 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "import",
         help="import the labels of a filled sheet",
         description="Check a sheet that people filled in and keep its labels in DIR/labels; runs "
-        "are not changed. The same sheet again replaces what it said before.",
+        "are not changed. A label replaces what the same annotator said of the claim before, "
+        "`unsure` withdraws it, and an empty cell changes nothing. A line that cannot be read is "
+        "left out, and listed; if none can be, that is an error (exit code 2).",
     )
     add_directory(read)
     read.add_argument("file", metavar="SHEET", help="the filled sheet, .csv")
-    said = "name of the sheet, for example of who labelled it (default: the file's name)"
+    said = (
+        "name of the sheet, for example of who labelled it (default: the file's name); a column "
+        "`annotator` names who labelled each row"
+    )
     declare(
         read,
         Option("sheet", str, said, "NAME"),
@@ -87,7 +93,8 @@ def _sample(args: argparse.Namespace) -> int:
     print(f"ufo: run {run}: {drawn}.", file=sys.stderr)
     sheet = "SHEET" if args.output in (None, "-") else args.output
     print(
-        f"ufo: fill the column label, then: ufo label import {args.directory} {sheet}",
+        "ufo: fill the column label, then: "
+        + shell_command(("ufo", "label", "import", args.directory, sheet)),
         file=sys.stderr,
     )
     return EXIT_DONE
@@ -98,13 +105,34 @@ def _import(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(found, ensure_ascii=False))
         return EXIT_DONE
+    partly = f", {found['partly']:,} between" if found["partly"] else ""
+    repeated = f", {found['repeated']:,} repeated" if found["repeated"] else ""
+    labelled = found["true"] + found["false"] + found["partly"]
     print(
-        "{rows:,} rows: {labelled:,} labelled ({true:,} true, {false:,} false), {unsure:,} unsure, "
-        "{blank:,} blank".format(labelled=found["true"] + found["false"], **found)
-        + (f", {found['repeated']:,} repeated" if found["repeated"] else "")
+        f"{found['rows']:,} rows: {labelled:,} labelled ({found['true']:,} true, "
+        f"{found['false']:,} false{partly}), {found['unsure']:,} unsure, {found['blank']:,} blank"
+        f"{repeated}"
     )
+    print(
+        f"{found['added']:,} added, {found['replaced']:,} replaced ({_changed(found['changed'])}), "
+        f"{found['withdrawn']:,} withdrawn"
+    )
+    if found["contradicted"]:
+        print(
+            f"{quantity(found['contradicted'], 'claim')} with another label by another annotator; "
+            f"see ufo report {args.directory} label_conflicts"
+        )
     print(f"kept in {found['path']}; see ufo report {args.directory} corrected_scores")
+    for notice in found["notices"]:
+        print(f"ufo: {notice}", file=sys.stderr)
+    if found["problems"]:
+        count = quantity(len(found["problems"]), "line")
+        print(f"ufo: left out {count}:\n  {listed(found['problems'])}", file=sys.stderr)
     return EXIT_DONE
+
+
+def _changed(count: int) -> str:
+    return f"{count:,} changed" if count else "nothing changed"
 
 
 def _published(args: argparse.Namespace) -> int:

@@ -7,7 +7,6 @@ progress. Nothing is written or locked.
 import argparse
 import os
 import re
-import shlex
 import socket
 import time
 from collections.abc import Collection, Mapping, Sequence
@@ -27,7 +26,7 @@ from ufo.pipelines.runs.progress import duration
 from ufo.schemas import storage
 from ufo.schemas.errors import EXIT_DONE, RunError, UsageError, damaged_part
 from ufo.schemas.tables import Manifest, damage_of, manifest_of, time_of
-from ufo.schemas.text import quantity
+from ufo.schemas.text import quantity, shell_command
 from ufo.transforms.llm.batch_store import BatchStore
 
 Status = dict[str, Any]
@@ -94,6 +93,7 @@ def statuses(output: str, check: bool = False) -> list[Status]:
         UsageError: there is no such folder.
     """
     if not storage.is_remote(output):
+        storage.check_name("the folder", output)
         if not os.path.isdir(output):
             raise UsageError(
                 f"{output!r} is not a folder; give the --output folder of an earlier 'ufo evaluate'"
@@ -140,7 +140,7 @@ def _of_finished(
         "state": FINISHED,
         "changed_at": time_of(manifest).isoformat(),
         "rows": manifest["counts"],
-        "next": f"ufo report {folder[: -len(f'/run={run}')]} --run {run}",
+        "next": shell_command(("ufo", "report", folder[: -len(f"/run={run}")], "--run", run)),
     }
     tables = manifest["tables"].values()
     damage = damage_of(folder, manifest["tables"]) if check else []
@@ -199,7 +199,7 @@ def _state(process: Mapping[str, Any], run_folder: str) -> tuple[str, str]:
     if process and _alive(process["pid"]) and _locked(run_folder):
         return RUNNING, f"kill {process['pid']} stops it; what is finished is kept"
     if words := process.get("command"):
-        return STOPPED, "ufo " + shlex.join(words)
+        return STOPPED, shell_command(("ufo", *words))
     return STOPPED, "the same command or call, with the same input, completes it"
 
 

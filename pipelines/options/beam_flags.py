@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from ufo.pipelines.logs import quiet_beam
 from ufo.pipelines.options.option import Option, Parser
+from ufo.schemas import storage
 from ufo.schemas.errors import UsageError
 
 IN_PROCESS = ("", "DirectRunner", "direct")
@@ -75,6 +76,8 @@ def beam_flags(rest: Sequence[str], parser: Parser) -> list[str]:
     the command before its job."""
     if not rest:
         return []
+    for word in rest:
+        storage.check_name("the argument", word, is_path=False)
     for name in ("dry_run", "streaming"):  # Beam has both too, and would run all the same
         if any(flag.partition("=")[0] == f"--{name}" for flag in rest):
             raise UsageError(f"--{name} is of the command `ufo evaluate --{name}`: leave it out")

@@ -14,6 +14,7 @@ from enum import Flag, auto
 from functools import partial
 from typing import Any, NoReturn, get_args, get_origin
 
+from ufo.schemas import storage
 from ufo.schemas.errors import UsageError, unknown_value
 
 
@@ -154,6 +155,9 @@ class Option:
                 raise UsageError(f"{flag} is true or false, not {given!r}")
             return given or None
         words = self._words(given)
+        for word in words:
+            if self.metavar != "FILE":  # Python opens files of any name
+                storage.check_name(flag, word, self.metavar == "DIR")
         if self.kind is tuple:
             return words
         text = ",".join(words)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
+from ufo.pipelines.reports.corrected import corrected_words
 from ufo.pipelines.reports.main_score import score_summary
 from ufo.schemas.records import UNSUPPORTED_LANGUAGE
 from ufo.schemas.results import Results
@@ -49,7 +50,7 @@ def overview(results: Results, directory: str | None = None) -> Row:
         "counts": run.counts,
         **score_summary(results),
         "evidence_support": rows(_SUPPORT)[0]["support"],
-        "corrected": next(iter(rows(_CORRECTED, mode=mode)), None),
+        "corrected": corrected_words(rows(_CORRECTED, mode=mode)),
         "scores": rows(
             "SELECT * FROM scores_by_run WHERE run = $run "
             "ORDER BY list_position(['seq', 'mv', 'single'], mode), source"
@@ -81,7 +82,8 @@ WHERE run = $run
 """
 _CORRECTED = """
 SELECT * FROM corrected_scores
-WHERE run = $run AND mode = $mode AND level = 'run' AND corrected_score IS NOT NULL
+WHERE run = $run AND mode = $mode AND level IN ('run', 'sampled')
+QUALIFY dense_rank() OVER (ORDER BY source) = 1
 """
 # Inputs and steps that failed, and judgements without a usable answer.
 _FAILURES = f"""

@@ -12,7 +12,7 @@ from ufo.pipelines.reports.overview import FAILURE_COLUMNS, Row
 from ufo.pipelines.reports.tabular import DEFAULT_WIDTH, one_line, page, print_pairs, print_rows
 from ufo.schemas.records import ERROR, MULTI, NO_SOURCE, SUPPORTED
 from ufo.schemas.text import quantity
-from ufo.transforms.score_words import as_shown, in_numbers, interval, is_many
+from ufo.transforms.score_words import as_shown, in_numbers, is_many
 from ufo.transforms.scores import CONTRADICTED, NOT_FOUND, SYMBOLS
 
 if TYPE_CHECKING:
@@ -157,12 +157,16 @@ def _print_corrected(found: Row, console: Console) -> None:
     row = found["corrected"]
     if row is None:
         return
-    line = Text(f"\nCorrected by people {row['corrected_score']:.3f}", style="bold")
-    said = f"{interval(row)}, from {quantity(row['n_labelled'], 'label')}"
-    line.append(said, style="not bold")
+    line = Text(f"\n{row['title']}", style="bold")
+    line.append(row["rest"], style="not bold")
     console.print(line)
-    if row["strata_without_label"]:
-        console.print(Text(f"Nobody labelled any of these: {row['strata_without_label']}"))
+    for note in row["notes"]:
+        console.print(Text(note))
+    if row["nobody"]:
+        console.print(Text(f"Nobody labelled any of these: {row['nobody']}"))
+    if row["next"]:
+        directory, run = shlex.quote(found["directory"] or "DIR"), shlex.quote(found["run"])
+        console.print(Text(f"{row['next']}: ufo label sample {directory} --run {run}"))
     for name in ("corrected_scores", "judge_errors"):
         console.print(Text(f"more: {_command(found, name)}"))
 

@@ -107,8 +107,9 @@ class Unusable:
         return f"{head}{advice}" + (f" ({why})" if why else "") + (f": {told}" if told else "")
 
 
-def unusable(results: "Results") -> Unusable:
-    """Return the unusable judgements of the newest run, or its missing claims if it has none."""
+def unusable(results: "Results", of_stream: bool = False) -> Unusable:
+    """Return the unusable judgements of the newest run, or its missing claims if it has none.
+    `of_stream` if the run is a window, and the advice is for the command of a stream."""
     run = results.runs[-1]
     sql = _COUNTS_OF_RECALL if run.mode == "recall" else _COUNTS
     counted = results.query(sql, [run.name]).to_pylist()
@@ -122,22 +123,27 @@ def unusable(results: "Results") -> Unusable:
     n, first = sum(reasons.values()), next(iter(reasons), "")
     messages = results.query(_SAID, {"run": run.name, "reason": first}).to_pylist()
     said = str(messages[0]["message"]) if messages else ""
-    advice = _advice(run, first, said, extraction)
+    again = "the same command with --if_finished retry_errors"
+    if run.mode == "recall" or extraction:
+        again = "the same command once more"
+    if of_stream:
+        again = "the stream again without the folder of this window"
+    advice = _advice(run, first, said, extraction, again)
     of = max(n, run.counts["responses"]) if extraction else of
     return Unusable(n, of, reasons, advice, extraction, said)
 
 
-def _advice(run: "Run", reason: str, said: str, extraction: bool) -> str:
-    """Return advice for a run in which most judgements, or extractions, fail for this reason."""
+def _advice(run: "Run", reason: str, said: str, extraction: bool, again: str) -> str:
+    """Return advice for a run in which most judgements, or extractions, fail for this reason;
+    `again` is how to evaluate it again."""
     recall = run.mode == "recall"
-    again = "once more" if recall or extraction else "with --if_finished retry_errors"
     if said.startswith(ERROR_IN):
-        return f"mending what raised this error, then the same command {again}"
+        return f"mending what raised this error, then {again}"
     if reason == TRANSPORT:
         # A request refused for its content will be refused at any rate.
         refused = extraction or _REFUSED.search(said)
         pace = "" if refused else "a lower --concurrency or a longer --timeout, "
-        return f"`ufo doctor`, {pace}then the same command {again}"
+        return f"`ufo doctor`, {pace}then {again}"
     if reason == UNSUPPORTED_LANGUAGE:
         return "--judge llm, which reads other languages"
     if reason == TRUNCATED and (run.llm or extraction):

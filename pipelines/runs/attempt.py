@@ -223,10 +223,12 @@ class Attempt:
         fingerprint: Fingerprint,
         fresh: bool = False,
         reused_from: str | None = None,
+        begun_anew: Callable[[str], object] | None = None,
     ) -> "Attempt":
         """Resume the unfinished attempt of this run, or start one.
 
-        `reused_from` is the run from which results are reused; it must match as well.
+        `reused_from` is the run from which results are reused; it must match as well. With
+        `begun_anew` an attempt that cannot be resumed is deleted, and this is called with why.
 
         Raises:
             UsageError: an unfinished attempt has another fingerprint and `fresh` is not set
@@ -242,12 +244,22 @@ class Attempt:
                 storage.delete(attempt.folder)
                 storage.delete(attempt.local_folder())
                 continue
-            old = fingerprint_in(path)
             started = {**fingerprint, **_reused(reused_from)}
+            try:
+                old = fingerprint_in(path)
+                changed = differences(old or {}, started)
+            except RunError as error:
+                if begun_anew is None:
+                    raise
+                old, changed = None, [f"{path!r} is damaged: {error.__cause__ or error}"]
             if old == started:
                 storage.make_folder(attempt.local_folder())
                 return attempt
-            changed = differences(old or {}, started)
+            if begun_anew is not None:
+                begun_anew("; ".join(changed))
+                storage.delete(attempt.folder)
+                storage.delete(attempt.local_folder())
+                continue
             names = {line.partition(":")[0] for line in changed}
             # The default size of chunks follows from the input.
             grown = "inputs" in names and names <= {"inputs", "chunk_size"}

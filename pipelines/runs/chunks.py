@@ -87,7 +87,7 @@ def in_chunks(
 
     for file in files:
         gathered: list[tuple[Line, bool, bool, bool]] = []
-        whole = Split(file.name, file.path, 0, file.size, first_line=1)
+        whole = Split(file.name, file.path, 0, file.size, file.first_line)
         with storage.open_read(file.path) as stream:
             for line in lines(stream, whole, max_line_bytes):
                 record = parse(line.key, line.data, max_line_bytes)
@@ -206,6 +206,15 @@ class InputReport:
             elif len(self._unknown) < _KEYS_KEPT:
                 self._unknown[name] = 1
                 self._advice[name] = None if name in FIELDS else advised(name, value)
+
+    def told(self, chunks: Iterator[C], say: Callable[[str], object]) -> Iterator[C]:
+        """Yield the chunks; pass what is missing in them, and the warning, to `say` at the end."""
+        yield from chunks
+        if self._missing and self._there:
+            missing = ", ".join(f"{key}={name}" for key, name in self._missing.items())
+            say(f"No record has the column of --map {missing}.")
+        if warning := self.warning():
+            say(warning)
 
     def checked(
         self, chunks: Iterator[C], files: Sequence[str], say: Callable[[str], object]

@@ -6,7 +6,7 @@ once (a pipe, standard input) or from afar is copied, into a folder that lasts a
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -22,6 +22,7 @@ from ufo.schemas.rows import (
     as_json_lines,
     format_of,
 )
+from ufo.schemas.text import escaped
 from ufo.transforms.read import NAMES
 
 STDIN: Final = "-"
@@ -34,13 +35,15 @@ _BLOCK: Final = 1 << 20
 class PlainFile:
     """A JSON Lines file that workers can read: the name used in keys, its path and its bytes.
 
-    `left_out` are the columns of the input that the file lacks.
+    `left_out` are the columns of the input that the file lacks. `first_line` is the number of its
+    first line in the input.
     """
 
     name: str
     path: str
     size: int
     left_out: tuple[str, ...] = ()
+    first_line: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +95,12 @@ def find_inputs(patterns: Sequence[str]) -> list[str]:
 @contextmanager
 def copies() -> Iterator[str]:
     """Make a folder for copies of inputs. If this process is killed, the next command deletes
-    it."""
+    it.
+
+    Raises:
+        UsageError: the folder for temporary files cannot be used.
+    """
+    storage.check_temporary_folder()
     with storage.own_folder() as own, TemporaryDirectory(prefix="ufo-", dir=own) as folder:
         yield folder
 
@@ -129,10 +137,11 @@ def empty_input(files: Sequence[InputFile], action: str) -> NothingToEvaluate:
 
 
 def display_names(paths: Sequence[str]) -> list[str]:
-    """Return the names of files for keys such as `file:line`: without folders if that is unique."""
+    """Return the names of files for keys such as `file:line`: without folders if that is unique,
+    and with bytes that are not UTF-8 written out."""
     named = ["stdin" if path in _STDIN_PATHS else path for path in paths]
     short = [re.split(r"[/\\]", path.replace("/dev/fd/", "fd"))[-1] for path in named]
-    return short if len(set(short)) == len(short) else named
+    return [escaped(name) for name in (short if len(set(short)) == len(short) else named)]
 
 
 def is_piped(path: str) -> bool:
@@ -165,7 +174,7 @@ def _read(path: str, name: str, copy: str, used: Used, local: bool) -> InputFile
         plain = PlainFile(name, here, size)
         lines += last != b"\n"
         if form != LINES:
-            plain, lines = _convert(form, here, PlainFile(name, f"{copy}.jsonl", 0), used)
+            plain, lines = convert(form, here, PlainFile(name, f"{copy}.jsonl", 0), used)
             if copied:
                 os.unlink(here)
     except (OSError, ValueError) as error:
@@ -179,8 +188,15 @@ def _opened(path: str) -> BinaryIO:
     return storage.open_read(path)
 
 
-def _convert(form: str, path: str, target: PlainFile, used: Used) -> tuple[PlainFile, int]:
-    """Write a file as JSON Lines; return the file written and the number of its lines."""
+def convert(
+    form: str,
+    path: str,
+    target: PlainFile,
+    used: Used,
+    blocks: Callable[[Used], Iterator[bytes]] | None = None,
+) -> tuple[PlainFile, int]:
+    """Write a file as JSON Lines; return the file written and the number of its lines. `blocks`
+    gives the bytes to write, if they are not all of the file."""
     lines, last = 0, b"\n"
     left_out: list[str] = []
 
@@ -191,7 +207,7 @@ def _convert(form: str, path: str, target: PlainFile, used: Used) -> tuple[Plain
         return read
 
     with open(path, "rb") as stream, open(target.path, "wb") as sink:
-        for block in as_json_lines(form, stream, is_read, NAMES):
+        for block in blocks(is_read) if blocks else as_json_lines(form, stream, is_read, NAMES):
             lines += block.count(b"\n")
             last = block[-1:]
             sink.write(block)

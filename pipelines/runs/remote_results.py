@@ -17,7 +17,7 @@ from ufo.schemas import storage
 from ufo.schemas.errors import RunError, UfoError
 from ufo.schemas.results import Results
 from ufo.schemas.storage import kept_folder
-from ufo.schemas.tables import LABELS, MANIFEST, RUN_PREFIX, Run
+from ufo.schemas.tables import BESIDE_RUNS, MANIFEST, RUN_PREFIX, Run
 from ufo.schemas.tables import choose_runs as choose_here
 from ufo.schemas.views import tables_of, with_needs
 
@@ -66,7 +66,8 @@ def choose_runs(
         else:
             _sync(here, there, f"{RUN_PREFIX}*/{MANIFEST}")
         found = choose_here(here, run, all_runs)
-        _sync(here, there, f"{LABELS}/*.parquet")
+        for table in BESIDE_RUNS:
+            _sync(here, there, f"{table}/*.parquet")
         if tables is not None:
             found = [_with(one, tables) for one in found]
         _download_parts(here, there, found)

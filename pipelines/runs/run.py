@@ -63,6 +63,7 @@ from ufo.pipelines.runs.inputs import (
 from ufo.pipelines.runs.progress import Progress
 from ufo.pipelines.runs.remote_results import open_results
 from ufo.pipelines.runs.reuse import REUSED, Reuse, copy_reused, reuse_from, since_run
+from ufo.pipelines.runs.window_inputs import BadFile, Window, read_window
 from ufo.pipelines.runs.workers import run_chunks
 from ufo.schemas import storage
 from ufo.schemas.errors import (
@@ -74,7 +75,7 @@ from ufo.schemas.errors import (
     lacks_memory,
 )
 from ufo.schemas.records import Part
-from ufo.schemas.tables import Manifest
+from ufo.schemas.tables import Manifest, to_arrow
 from ufo.transforms.job import Job
 from ufo.transforms.llm.shared import end_run
 from ufo.transforms.llm.usage_log import UsageLog, UsageReader
@@ -122,7 +123,7 @@ class Plan:
     `chosen` has its sources, none in a recall run. `parse` converts a line to a record or a
     failure. `models` are the models that it
     asks; the price of `unpriced` ones is unknown. `facts` are the fields of the manifest that
-    describe the run.
+    describe the run. A window of a stream may go without some `bad` files.
     """
 
     settings: Settings
@@ -135,6 +136,8 @@ class Plan:
     models: tuple[str, ...]
     unpriced: tuple[str, ...]
     facts: Mapping[str, Any]
+    window: Window | None = None
+    bad: tuple[BadFile, ...] = ()
 
     @property
     def piped(self) -> list[str]:
@@ -147,22 +150,23 @@ class Plan:
         return RECALL if self.facts["mode"] == RECALL else "evaluate"
 
 
-def run_evaluate(settings: Settings, quiet: bool = False) -> Finished:
+def run_evaluate(settings: Settings, quiet: bool = False, window: Window | None = None) -> Finished:
     """Evaluate the input and finish the run, or resume an unfinished attempt.
 
-    Progress goes to stderr, unless `quiet`.
+    Progress goes to stderr, unless `quiet`. The input is that of a `window` of a stream, if given,
+    in place of that of the settings.
 
     Raises:
         UsageError: the command is wrong; found before the first response is evaluated.
         RunError: the run could not be finished; the same command resumes it.
     """
     started = time.monotonic()
-    paths = find_inputs(settings.input)
+    paths = find_inputs(settings.input) if window is None else ()
     for name in ("dry_run", "streaming"):
         if getattr(settings, name):
             raise UsageError(f"--{name} is of the command `ufo evaluate --{name}`")
     with copies() as folder:
-        plan = plan_of(settings, paths, choose(settings), folder)
+        plan = plan_of(settings, paths, choose(settings), folder, window)
         if settings.baseline is not None:
             begin = (
                 f" The first run has no --baseline: to begin, evaluate once without it and with "
@@ -200,8 +204,15 @@ def run_recall(settings: RecallSettings, quiet: bool = False) -> Finished:
     return done
 
 
-def plan_of(settings: Settings, paths: Sequence[str], chosen: Chosen, folder: str) -> Plan:
-    """Read the files and return the plan of a run over them; copies of files go into `folder`.
+def plan_of(
+    settings: Settings,
+    paths: Sequence[str],
+    chosen: Chosen,
+    folder: str,
+    window: Window | None = None,
+) -> Plan:
+    """Read the files and return the plan of a run over them; copies of files go into `folder`. The
+    files are those of a `window`, if given.
 
     The run's name is added to the log lines from now on.
 
@@ -215,7 +226,13 @@ def plan_of(settings: Settings, paths: Sequence[str], chosen: Chosen, folder: st
     settings.check_batch(models)
     used = recall_read.is_used if recall else partial(is_used, settings.map)
     local = runner_of(settings.beam) in IN_PROCESS
-    files = read_inputs(paths, folder, used, "recall" if recall else "evaluate", local)
+    bad: tuple[BadFile, ...] = ()
+    if window is None:
+        files = read_inputs(paths, folder, used, "recall" if recall else "evaluate", local)
+    else:
+        most = settings.max_line_bytes
+        usable = partial(parse, max_line_bytes=most, columns=settings.map)
+        files, bad = read_window(window, folder, used, usable)
     chunk_size = settings.chunk_size or default_chunk_size(files, bool(models))
     sources = None if recall else chosen.fingerprint
     fingerprint = fingerprint_of(settings.affecting(), files, chunk_size, sources)
@@ -242,6 +259,8 @@ def plan_of(settings: Settings, paths: Sequence[str], chosen: Chosen, folder: st
         models,
         unpriced,
         facts,
+        window,
+        bad,
     )
 
 
@@ -279,9 +298,10 @@ def _finished(plan: Plan, quiet: bool, started: float) -> Finished:
             return Finished(plan.name, plan.folder, earlier, time.monotonic() - started)
         reuse = _reuse(plan, earlier, progress)
         source = reuse.source if reuse else None
-        attempt = Attempt.open(plan.folder, plan.fingerprint, settings.fresh, source)
+        anew = partial(_say_anew, plan.window) if plan.window else None
+        attempt = Attempt.open(plan.folder, plan.fingerprint, settings.fresh, source, anew)
         batch = settings.batches(storage.absolute(plan.folder))
-        if batch is None and (path := attempt.batches()):
+        if batch is None and plan.window is None and (path := attempt.batches()):
             from ufo.transforms.llm.batch_store import BatchStore  # of runs by batches alone
 
             with closing(BatchStore(path, storage.absolute(plan.folder))) as store:
@@ -308,6 +328,10 @@ def _finished(plan: Plan, quiet: bool, started: float) -> Finished:
     for warning in input_warnings(manifest["counters"]):
         progress.say(warning)
     return Finished(plan.name, plan.folder, manifest, time.monotonic() - started)
+
+
+def _say_anew(window: Window, why: str) -> None:
+    window.say(f"it was stopped, and is evaluated anew, since it was begun otherwise: {why}")
 
 
 def _report_skipped(plan: Plan, earlier: Manifest, progress: Progress) -> None:
@@ -372,6 +396,8 @@ def _errors_explained(attempt: Attempt) -> Iterator[None]:
 
 def _evaluated(plan: Plan, attempt: Attempt, reuse: Reuse | None, progress: Progress) -> Written:
     """Evaluate what is not evaluated yet; return the parts of all tables but `sources`."""
+    if not plan.files:  # of a window whose files are all bad
+        return Written(_of_bad_files(plan, attempt), {})
     in_process = runner_of(plan.settings.beam) in IN_PROCESS
     # What a worker on another machine paid before it was lost is in the log alone.
     log = attempt.usage_log() if in_process else attempt.shared_usage_log()
@@ -381,10 +407,17 @@ def _evaluated(plan: Plan, attempt: Attempt, reuse: Reuse | None, progress: Prog
     finally:
         wait_for(end_run(attempt.identifier))  # closes its connections
     # Only after the input was read are the responses to reuse known.
-    parts = [*_reused(plan, attempt, reuse, progress), *written.parts]
+    reused = _reused(plan, attempt, reuse, progress)
+    parts = [*reused, *written.parts, *_of_bad_files(plan, attempt)]
     parts += unrecorded_usage(parts, attempt, log)
     finish_recordings(recorded(plan.settings, plan.chosen.specs))
     return replace(written, parts=each_passage_once(parts))
+
+
+def _of_bad_files(plan: Plan, attempt: Attempt) -> list[Part]:
+    """Return a part with a failure for each file that a window goes without."""
+    rows = [bad.failure for bad in plan.bad]
+    return [attempt.write_part("failures", to_arrow("failures", rows))] if rows else []
 
 
 def _in_process(
@@ -458,6 +491,8 @@ def _chunks_of(
     size = attempt.fingerprint["chunk_size"]
     takes = reuse.takes if reuse else lambda record: False
     found = in_chunks(plain, size, settings.max_line_bytes, takes, report.observed(read))
+    if plan.window is not None:  # each of its files was looked at alone
+        return report.told(found, plan.window.say)
     chunks = report.checked(found, [file.path for file in plan.files], progress.say)
     first = next(chunks, None)
     if first is None:

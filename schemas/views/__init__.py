@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from ufo.schemas.errors import UsageError
-from ufo.schemas.tables import LABELS, TABLES
+from ufo.schemas.tables import BESIDE_RUNS, TABLES
 from ufo.schemas.text_file import read_text
 
 OWN = "own"
@@ -92,7 +92,7 @@ def load_views(folder: str | Path | None = None) -> tuple[View, ...]:
     shipped = tuple(views)
     if folder is not None:
         for view in _read(_folder(folder).iterdir(), f"{folder}/"):
-            if view.name in views or view.name in (*TABLES, LABELS, "runs"):
+            if view.name in views or view.name in (*TABLES, *BESIDE_RUNS, "runs"):
                 raise UsageError(
                     f"report {str(folder)!r}/{view.name}.sql has the name of a shipped report or "
                     "table; give the file another name."
@@ -131,7 +131,7 @@ def with_needs(names: Iterable[str]) -> tuple[View, ...]:
 def tables_of(views: Iterable[View]) -> set[str]:
     """Return the tables that views read, as their SELECTs name them."""
     text = " ".join(view.sql for view in views)
-    return {table for table in (*TABLES, LABELS) if re.search(rf"\b{table}\b", text)}
+    return {table for table in (*TABLES, *BESIDE_RUNS) if re.search(rf"\b{table}\b", text)}
 
 
 def _read(paths: Iterable[Any], where: str) -> list[View]:

@@ -2,7 +2,8 @@
 -- Measures by level, for all responses together (part `all`) and for each model that wrote them.
 -- Level claim compares verdicts with labels. accuracy, balanced_accuracy and the F1 of each class
 -- are over the decided claims, whose share is `coverage`. Those that end in _all are over every
--- labelled claim, with an undecided one as not factual. faaf_error_rate and faaf_f1_false are
+-- labelled claim, with an undecided one as not factual. A label between true and false, as of
+-- annotators who are even (0.5), counts for both in these parts. faaf_error_rate and faaf_f1_false are
 -- FaaF's measures over decided claims (Katranidis and Barany 2024). Level response correlates the
 -- scores, with intervals by Fisher's z. Level sentence follows Facts&Evidence (2025): to the judge
 -- a sentence is not factual if its credibility is below 0.3, to people if it has an erroneous span.
@@ -64,19 +65,19 @@ measured AS (
     SELECT
         *,
         unnest([
-            ('accuracy', 'claim', true, s = l, 1),
+            ('accuracy', 'claim', true, 1 - abs(s - l), 1),
             ('balanced_accuracy', 'claim', true, l * s, l),
             ('f1_true', 'claim', true, 2 * l * s, l + s),
             ('f1_false', 'claim', true, 2 * (1 - l) * (1 - s), 2 - l - s),
-            ('faaf_error_rate', 'claim', false, s != l, 1),
+            ('faaf_error_rate', 'claim', false, abs(s - l), 1),
             ('faaf_f1_false', 'claim', false, 2 * (1 - l) * (1 - s), 2 - l - s),
-            ('coverage', 'claim', false, s IS NOT NULL, 1),
+            ('coverage', 'claim', false, if(s IS NULL, 0, 1), 1),
             ('f1_not_factual', 'sentence', false, 2 * (1 - l) * (1 - s), 2 - l - s),
             ('precision_not_factual', 'sentence', false, (1 - l) * (1 - s), 1 - s),
             ('recall_not_factual', 'sentence', false, (1 - l) * (1 - s), 1 - l),
-            ('unscored', 'sentence', false, unscored, 1)
+            ('unscored', 'sentence', false, CAST(unscored AS INTEGER), 1)
         ]::STRUCT(
-            metric VARCHAR, level VARCHAR, also_all BOOLEAN, above BIGINT, below BIGINT
+            metric VARCHAR, level VARCHAR, also_all BOOLEAN, above DOUBLE, below DOUBLE
         )[]) AS measure
     FROM taken
 ),

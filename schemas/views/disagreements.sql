@@ -1,5 +1,5 @@
 -- Where sources, or the judge and people, differ
--- First, units whose verdict differs from the label of people (human_label). Then units that some
+-- First, units whose verdict differs from the label of people (human_label, on its side of 0.5). Then units that some
 -- sources support and others refute (sources_for, sources_against). A source whose own votes are
 -- tied is on the side that --tie gives it. severity is 1 at worst: the share of valid votes against
 -- people's label, or twice the share of votes on the smaller side. The verdict is by the run's own
@@ -48,7 +48,7 @@ SELECT
     CASE
         WHEN k.kind = 'sources'
             THEN 2 * least(s.n_supported, s.n_refuted) / (s.n_supported + s.n_refuted)
-        ELSE if(h.label = 1, v.n_refuted, v.n_supported) / (v.n_supported + v.n_refuted)
+        ELSE if(h.label > 0.5, v.n_refuted, v.n_supported) / (v.n_supported + v.n_refuted)
     END AS severity,
     array_to_string(s.sources_for, ',') AS sources_for,
     array_to_string(s.sources_against, ',') AS sources_against,
@@ -65,6 +65,6 @@ WHERE
     v.mode = CASE m.mode WHEN 'all' THEN 'seq' ELSE m.mode END
     AND if(
         k.kind = 'people',
-        v.label != h.label,
+        abs(v.label - h.label) > 0.5,
         s.sources_for IS NOT NULL AND s.sources_against IS NOT NULL
     )

@@ -1,44 +1,73 @@
 -- What people said of fact units
--- label is 1 where people found the claim true, 0 where they found it false. A sheet that was read
--- back wins over the input's label (`origin`). Where sheets differ, the majority holds, and the
--- input's label if they are even. A unit without a label has no row. `weight` is how many units of
--- its stratum a sampled unit stands for. If several sheets were drawn, it is scaled to the share of
--- its sheet.
+-- label is what the majority of the annotators said: 1 where they found the claim true, 0 where they
+-- found it false, 0.5 where they are even. (It is the median, so one that is between stays so.) An
+-- annotator counts once, however many sheets they filled. What sheets say wins over the input's label
+-- (`origin`). A unit without a label has no row. `n_labels` is the number of annotators. `weight` is
+-- how many units of its stratum a sampled unit stands for. If several sheets were drawn, it is scaled
+-- to the share of its sheet.
 -- order: run, response_id, unit_id
-WITH sheets AS (
+WITH given AS (
+    SELECT * FROM labels
+    WHERE label IS NOT NULL
+),
+
+sheets AS (
     SELECT
         sheet,
         count(*) / sum(count(*)) OVER (PARTITION BY count(weight) > 0) AS share
-    FROM labels
-    WHERE label IS NOT NULL
+    FROM (SELECT sheet, response_id, unit_id, max(weight) AS weight FROM given GROUP BY ALL)
     GROUP BY sheet
+),
+
+voted AS (
+    SELECT
+        response_id,
+        unit_id,
+        median(label) AS label,
+        count(*) AS n_labels
+    FROM (
+        SELECT
+            response_id,
+            unit_id,
+            annotator,
+            median(label) AS label
+        FROM given
+        GROUP BY response_id, unit_id, annotator
+    )
+    GROUP BY response_id, unit_id
 ),
 
 sampled AS (
     SELECT
-        l.response_id,
-        l.unit_id,
-        CAST(round(avg(l.label)) AS BIGINT) AS label,
-        count(*) AS n_labels,
+        g.response_id,
+        g.unit_id,
         -- Equal stratum names of two sheets are two strata.
-        min(l.sheet || ' ' || l.stratum) AS stratum,
-        sum(l.weight * s.share) AS weight
-    FROM labels AS l
+        min(g.sheet || ' ' || g.stratum) AS stratum,
+        sum(g.weight * s.share) AS weight
+    FROM (
+        SELECT
+            response_id,
+            unit_id,
+            sheet,
+            max(stratum) AS stratum,
+            max(weight) AS weight
+        FROM given
+        GROUP BY response_id, unit_id, sheet
+    ) AS g
     INNER JOIN sheets AS s USING (sheet)
-    WHERE l.label IS NOT NULL
-    GROUP BY l.response_id, l.unit_id
-    HAVING avg(l.label) != 0.5
+    GROUP BY g.response_id, g.unit_id
 )
 
 SELECT
     u.run,
     u.response_id,
     u.unit_id,
-    coalesce(s.label, u.human_label) AS label,
-    CASE WHEN s.label IS NULL THEN 'input' ELSE 'sheet' END AS origin,
-    coalesce(s.n_labels, 1) AS n_labels,
+    CAST(coalesce(v.label, u.human_label) AS DOUBLE) AS label,
+    CASE WHEN v.label IS NULL THEN 'input' ELSE 'sheet' END AS origin,
+    coalesce(v.n_labels, 1) AS n_labels,
     s.stratum,
     s.weight
 FROM fact_units AS u
+LEFT JOIN voted AS v USING (response_id, unit_id)
 LEFT JOIN sampled AS s USING (response_id, unit_id)
-WHERE s.label IS NOT NULL OR u.human_label IS NOT NULL
+WHERE v.label IS NOT NULL OR u.human_label IS NOT NULL

@@ -3,8 +3,9 @@
 -- seq the source is the one that decided (`all`: any of them), in mv `multi`, in single each alone.
 -- false_supported is the share of `supported` verdicts that people found false. false_refuted is
 -- the share of `refuted` verdicts that they found true. wrong is the share of all verdicts that
--- differ, undecided the share of labelled units without a verdict. value counts sampled units by
--- their weights. low and high are 95 % bounds: Wilson's at the effective number of independent
+-- differ, undecided the share of labelled units without a verdict. A label between true and false,
+-- as of annotators who are even (0.5), is that part of an error. value counts sampled units by their
+-- weights. low and high are 95 % bounds: Wilson's at the effective number of independent
 -- claims, clustered by question, or by response if it has no question (Korn and Graubard 1998).
 -- group: agreement
 -- summary: How often the judge is wrong, by source and model
@@ -30,12 +31,12 @@ asked AS (
     SELECT
         *,
         unnest([
-            ('false_supported', verdict = 1, label = 0),
-            ('false_refuted', verdict = 0, label = 1),
-            ('wrong', verdict IS NOT NULL, verdict IS DISTINCT FROM label),
+            ('false_supported', verdict = 1, 1 - label),
+            ('false_refuted', verdict = 0, label),
+            ('wrong', verdict IS NOT NULL, abs(verdict - label)),
             -- One of several that ask in turn decides what it decides.
-            ('undecided', mode != 'seq' OR source = 'all', verdict IS NULL)
-        ]::STRUCT(error VARCHAR, applies BOOLEAN, is_error BOOLEAN)[]) AS question
+            ('undecided', mode != 'seq' OR source = 'all', if(verdict IS NULL, 1, 0))
+        ]::STRUCT(error VARCHAR, applies BOOLEAN, share DOUBLE)[]) AS question
     FROM labelled
 ),
 
@@ -47,9 +48,9 @@ counted AS (
         model,
         question.error AS error,
         count(*) AS n,
-        count(*) FILTER (WHERE question.is_error) AS n_errors,
+        sum(question.share) AS n_errors,
         mean_interval(list({
-            'value': CAST(question.is_error AS INTEGER),
+            'value': question.share,
             'weight': weight,
             'cluster': cluster
         })) AS found

@@ -7,7 +7,7 @@ from benchmarks.accuracy import injection
 from benchmarks.accuracy.claims import Response, counted
 from benchmarks.accuracy.figures import Said, auc, balanced_accuracy, figures
 from benchmarks.accuracy.injection import Attack, Judged
-from benchmarks.accuracy.intervals import Tally, cases
+from benchmarks.accuracy.intervals import Tally, cases, nights
 from benchmarks.accuracy.templates import violations
 from ufo.indexes.reader import Page
 from ufo.indexes.wikitext import Article
@@ -84,6 +84,22 @@ def test_intervals_lie_about_what_is_called_the_truth() -> None:
     assert len(off) == 19
     for name, differences in off.items():
         assert abs(np.mean(differences)) < 4 * np.std(differences) / 20**0.5 + 0.004, name
+
+
+def test_intervals_of_nights_hold_where_labels_do_not_reach() -> None:
+    tallies: dict[str, Tally] = {}
+    for draw in nights():
+        for name, low, high, truth in draw(np.random.default_rng(3), 20):
+            tallies.setdefault(name, Tally()).add(low, high, truth)
+    without = {name for name, tally in tallies.items() if not tally.hits}
+    assert {name.rpartition(": ")[2] for name in without} == {"run"}
+    assert all("on the first night, " in name for name in without)
+    assert len(without) == 2
+    for name in tallies.keys() - without:
+        row = tallies[name].row()
+        assert row["coverage"] >= 0.8, name
+        assert row["exists"] == 1.0
+        assert row["width"] < 0.7
 
 
 def test_a_model_that_obeys_an_attack_is_counted() -> None:

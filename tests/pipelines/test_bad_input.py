@@ -88,8 +88,10 @@ def test_an_input_that_is_none(tmp_path: Path, content: bytes, message: str) -> 
     assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["in"]
 
 
-def test_a_claim_that_cannot_be_used_is_a_failure_beside_its_response(tmp_path: Path) -> None:
-    claims = '["", "\\ud83d", {"claim": "Etna is big.", "label": Infinity}, "Etna is in Sicily."]'
+def test_a_claim_and_a_label_that_cannot_be_used_are_failures_beside_their_response(
+    tmp_path: Path,
+) -> None:
+    claims = '["", "\\ud83d", {"claim": "Etna is in Sicily.", "label": Infinity}]'
     line = json.dumps(GOOD)[:-1] + f', "claims": {claims}}}'
     command = evaluation(tmp_path, [line], "--json")
     for flags in (("--run", "a"), ("--run", "b", "--since", "a")):
@@ -101,7 +103,11 @@ def test_a_claim_that_cannot_be_used_is_a_failure_beside_its_response(tmp_path: 
         assert [row[3] for row in found["fact_units"]] == ["Etna is in Sicily."]
         assert [row[4] for row in found["verdicts"]] == [1]
         messages = " ".join(row[3] for row in found["failures"])
-        for why in ("claims[0].claim` is missing or empty", "claims[1].claim` has half of", "inf;"):
+        for why in (
+            "claims[0].claim` is missing or empty",
+            "claims[1].claim` has half of",
+            "claims[2].label`: inf",
+        ):
             assert why in messages
 
 

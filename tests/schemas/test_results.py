@@ -145,7 +145,7 @@ def test_the_names_are_of_views_and_then_of_tables(one: Results) -> None:
     views = [view.name for view in one.views]
     assert {"scores", "run_modes"} <= set(views)
     assert {"cluster_of", "run_comparison"} & set(views) == set()  # macros
-    assert list(one.names) == [*views, *TABLES, "labels", "runs"]
+    assert list(one.names) == [*views, *TABLES, "labels", "label_populations", "runs"]
 
 
 def test_the_reports_of_a_run_have_rows_and_are_in_order_of_their_groups(one: Results) -> None:

@@ -14,11 +14,13 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import rows_of, write_run
+from tests.conftest import blank, rows_of, write_run
 from tests.schemas.labelled import labelled_rows, people, request, verdicts
 from ufo.pipelines.reports.tabular import write_csv
+from ufo.schemas.label_sheets import weighted, write_population, write_sheet
 from ufo.schemas.records import SourceStatus
 from ufo.schemas.results import Results, open_results
+from ufo.schemas.tables import Label, LabelPopulation
 from ufo.schemas.views import View, load_views
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
@@ -28,8 +30,9 @@ VIEWS = {view.name: view for view in load_views() if view.parameters is None}
 KEPT = {
     "agreement": "part = 'all' AND (run = 'two' OR mode IS NULL OR (run, mode) = ('four', 'seq')) "
     "OR (run, level, mode, model) = ('two', 'claim', 'seq', 'alder')",
-    "corrected_scores": "run IN ('two', 'four')",
+    "corrected_scores": "run IN ('two', 'four', 'six')",
     "evidence_full": "run IN ('two', 'four')",
+    "label_cells": "run IN ('one', 'six')",
     "judge_errors": "run = 'two' OR (run, mode) = ('four', 'seq')",
     "source_contributions_by_model": "run IN ('two', 'four')",
     "tallies": "run IN ('two', 'four')",
@@ -51,6 +54,15 @@ VOTES = {
         "late": {"ref": "n-", "wiki": "rrs", "web": "-"},
     },
     "c": {},
+}
+# Claims that annotators labelled: ann's sheet was drawn from all but the last, bob's is the page's.
+LABELLED: dict[str, Any] = {
+    "g": {f"g{at}": {"ref": "s", "wiki": "r"} for at in range(3)},
+    "h": {"h0": {"ref": "s", "wiki": "s"}},
+}
+SHEETS = {
+    "ann": {"g0": (1, "read it"), "g1": (0, None)},
+    "bob": {"g0": (1, None), "g1": (1, "see g0"), "g2": (0, None)},
 }
 NOTHING: dict[str, Any] = {"prompt_tokens": None, "completion_tokens": None, "cost_usd": None}
 
@@ -125,6 +137,26 @@ def _results(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Results]:
     write_run(folder, recalled_rows(), "three", mode="recall")
     for name, tie in (("four", "factual"), ("five", "not_factual")):
         write_run(folder, tied_rows(tie), name, mode="all", tie=tie)
+    write_run(folder, rows_of(LABELLED), "six")
+    for sheet, said in SHEETS.items():
+        drawn: dict[str, Any] = {"stratum": "all", "stratum_size": 3} if sheet == "ann" else {}
+        labels = [
+            blank(
+                Label,
+                run="six",
+                response_id="g",
+                unit_id=unit,
+                label=label,
+                note=note,
+                annotator=sheet,
+                sheet=sheet,
+                **drawn,
+            )
+            for unit, (label, note) in said.items()
+        ]
+        write_sheet(str(folder), sheet, weighted(labels))
+        units = [LabelPopulation("six", "g", f"g{at}", sheet) for at in range(3)]
+        write_population(str(folder), sheet, units)
     with open_results(folder, all_runs=True) as results:
         yield results
 

@@ -20,7 +20,10 @@ from statsmodels.stats.proportion import proportion_confint
 from tests.conftest import rows_of, write_run
 from ufo.schemas.results import Results, open_results
 from ufo.schemas.statistics import (
+    MOST_PAIRED,
+    annotators_agreement,
     clustered_wilson,
+    cohens_kappa,
     corrected,
     correlations,
     mean_interval,
@@ -492,6 +495,89 @@ def test_a_correction_is_the_formula() -> None:
     )
     known = (0.464912964829, 0.269583404506, 0.660242525151, 0.713198283810)  # a plain loop's
     assert found[:4] == pytest.approx(known, abs=1e-9)
+
+
+def test_a_correction_knows_the_cells_that_were_sampled() -> None:
+    """Equal weights of responses change nothing; a cell with few labels widens the interval."""
+    draw = np.random.default_rng(6)
+    labels, verdicts = (draw.integers(0, 2, 60).astype(float) for _ in range(2))
+    score, of = draw.random(60), np.arange(60, dtype=np.uint64)
+    share = np.repeat([1.0, 20.0], [57, 3])  # three labels for half of all
+    rows = (score, of, labels, verdicts, share, share)
+    one = corrected(*rows, np.zeros(60, np.uint64), of)
+    weight = np.full(60, 0.25)
+    assert corrected(*rows, np.zeros(60, np.uint64), of, response_weight=weight) == one
+    cells = (share > 1).astype(np.uint64)
+    two = corrected(*rows, cells, of, cell=cells)
+    assert two.corrected_score == one.corrected_score
+    assert two.high - two.low > 1.2 * (one.high - one.low)
+
+
+# Krippendorff, "Computing Krippendorff's alpha-reliability" (2011), section C: 12 units
+OBSERVERS = {
+    "A": "123321412...",
+    "B": "1233224125.3",
+    "C": ".3332342251.",
+    "D": "12332441251.",
+}
+
+
+def test_alpha_with_gaps_is_that_of_the_published_example() -> None:
+    rows = [
+        (unit, name, float(said))
+        for name, line in OBSERVERS.items()
+        for unit, said in enumerate(line)
+        if said != "."
+    ]
+    units, names, labels = zip(*rows, strict=True)
+    found = annotators_agreement(
+        np.array(units, np.uint64), np.array(names, object), np.array(labels)
+    )
+    whole, *pairs = found
+    assert whole.alpha == pytest.approx(0.743, abs=5e-4)
+    assert np.isnan(whole.kappa)
+    assert (whole.n_units, whole.annotator_a) == (11, None)  # the last unit has one label
+    assert [(one.annotator_a, one.annotator_b) for one in pairs] == [
+        *(("A", "B"), ("A", "C"), ("A", "D"), ("B", "C"), ("B", "D"), ("C", "D"))
+    ]
+    assert [one.n_units for one in pairs] == [9, 8, 9, 9, 10, 10]
+
+
+def test_kappa_is_that_of_the_textbook() -> None:
+    # 20 both yes, 5 the first alone, 10 the second alone, 15 both no
+    first, second = (
+        np.repeat([1, 1, 0, 0], [20, 5, 10, 15]),
+        np.repeat([1, 0, 1, 0], [20, 5, 10, 15]),
+    )
+    assert cohens_kappa(first, second) == pytest.approx(0.4)
+    assert np.isnan(cohens_kappa(first[:0], second[:0]))
+    assert np.isnan(cohens_kappa(np.ones(3, int), np.ones(3, int)))
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=2, max_size=40))
+def test_kappa_and_the_share_are_those_of_scikit_learn(pairs: list[tuple[int, int]]) -> None:
+    first, second = (np.array(one) for one in zip(*pairs, strict=True))
+    n = len(pairs)
+    units, names = np.tile(np.arange(n, dtype=np.uint64), 2), np.repeat(["x", "y"], n)
+    whole, pair = annotators_agreement(units, names, np.concatenate([first, second]).astype(float))
+    assert whole[2:7] == pytest.approx(pair[2:7], nan_ok=True)
+    assert pair.share_equal == metrics.accuracy_score(first, second)
+    if len(set(first) | set(second)) > 1:
+        assert pair.kappa == pytest.approx(metrics.cohen_kappa_score(first, second), nan_ok=True)
+        # Without gaps alpha is Scott's pi, corrected for the number of labels.
+        shares = np.bincount(np.concatenate([first, second])) / (2 * n)
+        chance = float(shares @ shares)
+        scott = (pair.share_equal - chance) / (1 - chance)
+        assert pair.alpha == pytest.approx(scott + (1 - scott) / (2 * n))
+    else:
+        assert np.isnan(pair.alpha)
+
+
+def test_of_a_crowd_there_is_the_whole_and_no_pair() -> None:
+    for n, rows in ((MOST_PAIRED, 1 + MOST_PAIRED * (MOST_PAIRED - 1) // 2), (MOST_PAIRED + 1, 1)):
+        names = np.array([f"a{at}" for at in range(n)])
+        found = annotators_agreement(np.zeros(n, np.uint64), names, np.ones(n))
+        assert len(found) == rows
 
 
 @pytest.mark.parametrize(("verdict", "score"), [(0.0, 1.0), (1.0, 0.0)])

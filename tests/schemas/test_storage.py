@@ -44,6 +44,19 @@ def unfinished(path: str) -> None:
         raise KeyError
 
 
+@pytest.mark.parametrize("scheme", ["file://", "memory://"])
+def test_a_file_that_is_written_again_is_another_version(tmp_path: Path, scheme: str) -> None:
+    path = f"{scheme}{tmp_path}/f"
+    storage.write(path, b"one")
+    first = storage.version(path)
+    assert storage.version(path) == first
+    assert first[0] == 3
+    storage.write(path, b"two")
+    assert storage.version(path) != first
+    with pytest.raises(FileNotFoundError):
+        storage.version(f"{path}.none")
+
+
 def test_files_are_written_whole_moved_and_deleted(root: str, tmp_path: Path) -> None:
     folder = storage.join(root, "out", "sub")
     for _ in range(2):
@@ -53,6 +66,8 @@ def test_files_are_written_whole_moved_and_deleted(root: str, tmp_path: Path) ->
     storage.write(path, b"one\ntwo\nthree")
     assert storage.read(path) == b"one\ntwo\nthree"
     assert storage.size(path) == 13
+    assert storage.read_range(path, 4, 8) == b"two\n"
+    assert storage.read_range(path, 8, 99) == b"three"
     with storage.open_read(path) as stream:
         stream.seek(4)
         assert stream.readline(2) == b"tw"

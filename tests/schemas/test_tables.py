@@ -47,7 +47,8 @@ IN_ORDER = {
     "recall_answers": "record_id variant",
     "recall_facts": "record_id fact_index",
     "recall_verdicts": "record_id variant fact_id formulation",
-    "labels": "response_id unit_id sheet",
+    "labels": "response_id unit_id sheet annotator",
+    "label_populations": "run response_id unit_id sheet",
 }
 
 

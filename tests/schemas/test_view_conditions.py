@@ -295,8 +295,8 @@ def test_a_band_begins_at_its_bound(runs: Query, credibility: str, band: str) ->
 # --- people's labels ---
 
 
-def said(unit: str, label: int | None, sheet: str, **more: Any) -> Label:
-    given: dict[str, Any] = {"note": None, "stratum": None, "weight": None, "annotator": "x"}
+def said(unit: str, label: float | None, sheet: str, **more: Any) -> Label:
+    given: dict[str, Any] = {"note": None, "stratum": None, "weight": None, "annotator": sheet}
     response = more.pop("response_id", "x")
     return Label("one", response, unit, label, sheet=sheet, **(given | more))
 
@@ -312,7 +312,12 @@ SHEETS = {
         [said("u", 1, "a"), said("u", None, "b"), said("w", 1, "b")],
         [(1, "sheet", 1, None)],
     ),
-    "two that differ": ([said("u", 1, "a"), said("u", 0, "b")], [(0, "input", 1, None)]),
+    "two that differ": ([said("u", 1, "a"), said("u", 0, "b")], [(0.5, "sheet", 2, None)]),
+    "two sheets of one annotator": (
+        [said("u", 1, "a"), said("u", 1, "b", annotator="a"), said("u", 0, "c")],
+        [(0.5, "sheet", 2, None)],
+    ),
+    "a label between": ([said("u", 0.7, "a")], [(0.7, "sheet", 1, None)]),
     "another unit": ([said("w", 1, "a")], [(0, "input", 1, None)]),
     "another response": ([said("u", 1, "a", response_id="y")], [(0, "input", 1, None)]),
     # A sheet counts by its share of the labels of the sheets that were drawn.
@@ -350,13 +355,13 @@ def test_human_labels_are_of_sheets_where_these_agree(labelled: Query, name: str
 
 
 def test_judge_errors_count_a_sampled_unit_by_its_weight(labelled: Query) -> None:
-    # Of eight units, which the judge found true, people found four false.
+    # Of ten units, which the judge found true, people found three false, and three partly so.
     columns = "error, n, n_errors, value"
     found = labelled(f"SELECT {columns} FROM judge_errors WHERE run = 'one' AND source = 'all'")
     assert sorted(found) == [
-        ("false_supported", 8, 4, pytest.approx(4 / (7 + 8 / 3))),
-        ("undecided", 8, 0, 0.0),
-        ("wrong", 8, 4, pytest.approx(4 / (7 + 8 / 3))),
+        ("false_supported", 10, 4.3, pytest.approx(4.3 / (9 + 8 / 3))),
+        ("undecided", 10, 0, 0.0),
+        ("wrong", 10, 4.3, pytest.approx(4.3 / (9 + 8 / 3))),
     ]
 
 
@@ -364,7 +369,7 @@ def test_corrected_scores_take_what_was_drawn_alone_where_a_sheet_was_drawn(
     labelled: Query,
 ) -> None:
     sql = "SELECT run, n_labelled, n_units FROM corrected_scores WHERE level = 'run' ORDER BY run"
-    assert labelled(sql) == [("one", 1, 8), ("two", 1, 2)]
+    assert labelled(sql) == [("one", 1, 10), ("two", 1, 2)]
 
 
 # --- models ---

@@ -119,11 +119,6 @@ def test_labels_for_our_sentences_in_order() -> None:
         pytest.param(
             b'{"response": "x", "id": ' + b"1" * 10_000 + b"}", "not JSON", id="an endless id"
         ),
-        pytest.param(
-            b'{"response": "x", "label": 1' + b"0" * 400 + b"}",
-            "`label` is a number from 0 to 1",
-            id="an endless label",
-        ),
         pytest.param(b'{"response": "\xff"}', "not UTF-8: byte 15", id="a byte that is not UTF-8"),
     ],
 )
@@ -219,30 +214,59 @@ def test_a_label_is_a_number_from_0_to_1(given: Any, score: float | None) -> Non
     assert record(label=given).human_score == score
 
 
+NO_LABELS = [
+    *("-0.001", "1.001", "2", '"1.1"', '"-1"', '"good"', "[]", '{"a": 1}', "[1]"),
+    *("Infinity", "1e999", pytest.param("1" + "0" * 400, id="an endless number")),
+]
+
+
+@pytest.mark.parametrize("given", NO_LABELS)
 @pytest.mark.parametrize(
-    "given",
+    ("line", "name"),
     [
-        *(-0.001, 1.001, 2, "1.1", "-1", "yes", "n/a"),
-        *(pytest.param([], id="list"), pytest.param({}, id="object")),
+        ('{"response": "One. Two.", "label": %}', "label"),
+        ('{"response": "One. Two.", "claims": [{"claim": "c", "label": %}]}', "claims[0].label"),
+        ('{"response": "One. Two.", "sentence_labels": [%, 0]}', "sentence_labels[0].label"),
     ],
+    ids=["of a response", "of a claim", "of a sentence"],
 )
-def test_another_label_is_refused(given: Any) -> None:
-    line = json.dumps({"response": TEXT, "label": given})
-    assert "`label` is a number from 0 to 1 or a boolean" in failed(line.encode()).message
+def test_a_label_that_cannot_be_read_costs_the_label_alone(
+    line: str, name: str, given: str
+) -> None:
+    if name.startswith("sentence") and given.startswith("{"):
+        return  # the labels would be objects with a start and an end
+    failures: list[Failure] = []
+    found = read(line.replace("%", given), left_out=failures.append)
+    assert found.human_score is None
+    assert [claim.claim for claim in found.claims] == ["c"] * name.startswith("claims")
+    assert all(claim.label is None for claim in found.claims)
+    assert [span.label for span in found.spans] == [None, 0] * name.startswith("sentence")
+    (failure,) = failures
+    assert (failure.step, failure.key, failure.error_type) == (
+        "read",
+        "f.jsonl:3",
+        "unusable_label",
+    )
+    assert failure.message.startswith(f"`{name}`: ")
+    assert failure.message.endswith("; the label is left out")
+    assert "One. Two." in (failure.input or "")
 
 
-@pytest.mark.parametrize(
-    ("given", "label"), [(True, 1), (False, 0), (1, 1), (0, 0), (1.0, 1), (0.0, 0), (None, None)]
-)
-def test_a_claim_is_labelled_true_or_false(given: Any, label: int | None) -> None:
-    assert record(claims=[{"claim": "c", "label": given}]).claims == [GivenClaim("c", None, label)]
-
-
-@pytest.mark.parametrize(
-    "given", [0.5, 2, -1, "1", "true", pytest.param([], id="empty"), pytest.param([1], id="list")]
-)
-def test_another_label_costs_its_claim(given: Any) -> None:
-    assert record(claims=[{"claim": "c", "label": given}]).claims == []
+def test_a_sentence_is_true_or_false_and_a_claim_may_be_between() -> None:
+    failures: list[Failure] = []
+    line = json.dumps(
+        {
+            "response": TEXT,
+            "claims": [{"claim": "c", "label": "0.25"}],
+            "sentence_labels": [0.5, "Supported"],
+        }
+    )
+    found = read(line, left_out=failures.append)
+    assert found.claims == [GivenClaim("c", None, 0.25)]
+    assert [span.label for span in found.spans] == [None, 1]
+    assert [failure.message for failure in failures] == [
+        "`sentence_labels[0].label`: 0.5 is neither true nor false; the label is left out"
+    ]
 
 
 WHOLE = InputRecord("f:1", "r1", TEXT, "m", "d", "q", "en", 0.5, "{}", ["a"], True, [], [], True)

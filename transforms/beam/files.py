@@ -40,7 +40,8 @@ _SECONDS_BETWEEN_LINES = 0.1
 _BLOCK_ROWS = 2_000
 _ALL = GlobalWindow()
 
-Parse = Callable[[str, bytes, int], Any]
+Parse = Callable[..., Any]
+"""Takes a key, a line, the greatest length, and `left_out`, which is called with failures."""
 Key = tuple[str, int]
 Rows = dict[str, Sequence[Any]]
 """The rows of one response that a step makes, by table."""
@@ -143,9 +144,8 @@ class _Read(beam.DoFn):  # type: ignore[misc]
     def setup(self) -> None:
         self._counters = StepCounters("read", self._job.counts_log)
         self._left_out: list[Failure] = []
-        self._parse = self._given or partial(
-            parse_line, columns=self._job.columns, left_out=self._left_out.append
-        )
+        parse = self._given or partial(parse_line, columns=self._job.columns)
+        self._parse = partial(parse, left_out=self._left_out.append)
 
     def process(self, split: Split) -> Iterator[Any]:
         with storage.open_read(split.path) as stream:

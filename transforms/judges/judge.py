@@ -91,7 +91,7 @@ class Draft:
     sentence_index: int | None
     claim: str
     query: str
-    label: int | None = None
+    label: float | None = None
 
 
 @dataclass(slots=True, kw_only=True)

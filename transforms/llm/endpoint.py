@@ -11,7 +11,7 @@ from typing import Any, Final
 from urllib.parse import parse_qsl, urlsplit
 
 from ufo.schemas.errors import UsageError
-from ufo.schemas.text import host_of, is_address
+from ufo.schemas.text import host_of, is_address, is_utf8
 from ufo.transforms.llm.request import EXTRACTOR, KNOWLEDGE, VERIFIER, LlmError
 
 OPENAI_URL = "https://api.openai.com/v1"
@@ -180,6 +180,8 @@ def azure_of(url: str) -> Azure | None:
 def check_url(url: str, what: str, key_variable: str = KEY_VARIABLE) -> None:
     """Raise a ValueError unless `url` can be an endpoint's; `what` names the option or variable."""
     try:
+        if not is_utf8(url):
+            raise ValueError("it is not UTF-8")
         parts = urlsplit(url)
         _ = parts.port
     except ValueError as error:

@@ -170,6 +170,7 @@ class Transport:
             endpoint = self._endpoint
             self._key = endpoint.key()
             self._host = httpx2.URL(endpoint.url).host
+            headers = endpoint.header_values()
             with opening(endpoint.shown_url, partial(LlmError, final=True)):
                 client = DefaultAsyncHttpxClient(
                     # The whole request has a time-out here, so its parts need none.
@@ -184,7 +185,7 @@ class Transport:
                     AsyncOpenAI,
                     AsyncAzureOpenAI,
                     max_retries=0,  # `llm.send` retries, with a usage row for each attempt
-                    default_headers=endpoint.header_values(),
+                    default_headers=headers,
                     http_client=client,
                 )
         return self._client

@@ -20,19 +20,29 @@ import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any, Final
 
+from ufo.schemas.label_words import WORDS, word_of
 from ufo.schemas.records import Failure, RecallAnswer, RecallInput, RecallLabel, content_id
 from ufo.schemas.row import UnusableValue, kind_of
-from ufo.transforms.read import MAX_LINE_BYTES, id_value, label_value, record_of, text_value
+from ufo.transforms.read import (
+    MAX_LINE_BYTES,
+    LeftOut,
+    Lost,
+    id_value,
+    label_value,
+    lost_labels,
+    record_of,
+    text_value,
+)
 
 GROUND_TRUTHS: Final = ("ground_truth", "ground_truth_answer")
 ANSWER: Final = "answer"
 LABELS: Final = "human_evaluated_facts_"
 _ENDING: Final = "_answer"
 _COLUMNS: Final = ("id", "unique_id", "question", "facts", "gt_facts", "answers", *GROUND_TRUTHS)
-_NO_LABEL: Final = ("", "none", "null", "n/a", "no_response")
-_WORDS: Final = {"true": 1, "false": 0, **dict.fromkeys(_NO_LABEL)}
+_NO_RESPONSE: Final = "no_response"  # in WikiEvalFacts, where there is no answer to label
 # FaaF's code drops these from facts before it compares them; a dot within a number stays a break.
 _QUOTES: Final = re.compile(r"['\"’]")
 _PUNCTUATION: Final = re.compile(r"[-.\s]+")
@@ -42,14 +52,21 @@ _BULLET: Final = re.compile(r"(?:^|\n|(?<=[.!?]))\s*[-*•]\s+")
 _LEXEME: Final = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\w+""", re.DOTALL)
 _FLAT: Final = re.compile(r"\{(?:_:_,?)*\}|\[(?:_,?)*\]")
 _IN_PYTHON: Final = {"true": "True", "false": "False", "null": "None"}
+_CONSTANTS: Final = ("true", "false", "null", "none")
 _KINDS: Final[Mapping[type, str]] = {list: "a list", dict: "an object"}
 
 
 def parse_recall(
-    key: str, line: bytes, max_line_bytes: int = MAX_LINE_BYTES
+    key: str,
+    line: bytes,
+    max_line_bytes: int = MAX_LINE_BYTES,
+    left_out: LeftOut = lambda failure: None,
 ) -> RecallInput | Failure:
-    """Return the record of one line (`key` is `file:line`), or a failure with the reason."""
-    return record_of(_record, key, line, max_line_bytes)
+    """Return the record of one line (`key` is `file:line`), or a failure with the reason.
+
+    A label that cannot be read is not in the record, and `left_out` is called with its failure.
+    """
+    return record_of(partial(_record, left_out), key, line, max_line_bytes)
 
 
 def is_used(name: str) -> bool:
@@ -62,12 +79,12 @@ def same_fact(fact: str) -> str:
     return _PUNCTUATION.sub(" ", _QUOTES.sub("", fact)).strip().casefold()
 
 
-def _record(key: str, raw: dict[str, Any]) -> RecallInput:
+def _record(left_out: LeftOut, key: str, raw: dict[str, Any]) -> RecallInput:
     question = text_value(raw, "question")
     if question is None or not question.strip():
         raise UnusableValue("`question` is missing or empty")
     answers = dict(_answers(raw))
-    facts, labels = _facts(raw, answers)
+    facts, labels = _facts(raw, answers, lost_labels(key, raw, left_out))
     given = bool(facts) or raw.get("facts") == []
     truths = (text_value(raw, name) for name in (*GROUND_TRUTHS, ANSWER))
     truth = next((text for text in truths if text is not None), "")
@@ -111,7 +128,7 @@ def _answers(raw: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _facts(
-    raw: Mapping[str, Any], answers: Mapping[str, str]
+    raw: Mapping[str, Any], answers: Mapping[str, str], lost: Lost
 ) -> tuple[list[str], list[RecallLabel]]:
     facts: dict[str, str] = {}
     labels: dict[tuple[str, str], int] = {}
@@ -134,11 +151,11 @@ def _facts(
         where = f"facts[{number}]"
         told = item if isinstance(item, dict) else {}
         given = _held(told, "labels", dict, f"{where}.").items()
-        found = {variant: _label(value, f"{where}.labels") for variant, value in given}
+        found = {variant: _label(value, f"{where}.labels", lost) for variant, value in given}
         add(_text_of(item, where), found, where)
     for name in [name for name in raw if name.startswith(LABELS)]:
         for fact, value in _held(raw, name, dict).items():
-            label = _label(value, f"{name}[{fact!r:.80}]")
+            label = _label(value, f"{name}[{fact!r:.80}]", lost)
             add(text_value({name: fact}, name) or "", {name.removeprefix(LABELS): label}, name)
     truths = raw.get("gt_facts")
     if not facts and isinstance(truths, str) and not truths.strip().startswith("["):
@@ -194,7 +211,10 @@ def _literal(value: Any, name: str) -> Any:
 
 
 def _in_python(lexeme: re.Match[str]) -> str:
-    return _IN_PYTHON.get(lexeme[0], lexeme[0].replace("\n", "\\n"))
+    word = lexeme[0]
+    if word_of(word) in WORDS and word.lower() not in _CONSTANTS:  # {'A fact': nan}
+        return repr(word)
+    return _IN_PYTHON.get(word, word.replace("\n", "\\n"))
 
 
 def _members(pairs: Sequence[tuple[Any, Any]]) -> dict[Any, Any]:
@@ -205,10 +225,8 @@ def _members(pairs: Sequence[tuple[Any, Any]]) -> dict[Any, Any]:
     return members
 
 
-def _label(value: object, where: str) -> int | None:
-    if not isinstance(value, str):
-        return label_value(value, where)
-    word = value.strip().casefold()
-    if word not in _WORDS:
-        raise UnusableValue(f"`{where}` is 'True', 'False' or None, not {value!r}"[:200])
-    return _WORDS[word]
+def _label(value: object, where: str, lost: Lost) -> int | None:
+    if isinstance(value, str) and value.strip().casefold() == _NO_RESPONSE:
+        return None
+    label = label_value(value, where, lost, between=False)
+    return None if label is None else int(label)

@@ -201,6 +201,11 @@ def test_an_error_in_a_source_is_told_with_its_name_and_without_advice_on_endpoi
     assert found.try_ == (
         "mending what raised this error, then the same command with --if_finished retry_errors"
     )
+    with open_results(tmp_path) as results:
+        assert unusable(results, of_stream=True).try_ == (
+            "mending what raised this error, then the stream again without the folder of this "
+            "window"
+        )
 
 
 def test_an_error_of_a_judge_that_extracts_is_no_matter_of_the_model(tmp_path: Path) -> None:

@@ -149,22 +149,49 @@ def test_which_columns_are_answers(columns: dict[str, Any], found: list[str]) ->
     ("changes", "message"),
     [
         ({"answers": None, "facts": [{"fact": "F", "labels": {"b": 1}}]}, "the answers are: none"),
-        ({"answers": {}, MARK: "{'F': 'maybe'}"}, f"`{MARK}['F']` is 'True', 'False' or None"),
         ({"facts": [{"fact": None}]}, "`facts[0]` has an empty fact"),
         ({MARK: "{'': None}"}, f"`{MARK}` has an empty fact"),
         ({MARK: "{'F': "}, f"`{MARK}` cannot be read: "),
         ({MARK: "{'F' 'G'}"}, f"`{MARK}` cannot be read: "),
         ({"gt_facts": "- F", "facts": "F"}, "`facts` cannot be read: "),
     ],
-    ids=["no answers", "no label", "no fact", "no name", "no end", "no value", "no list"],
+    ids=["no answers", "no fact", "no name", "no end", "no value", "no list"],
 )
 def test_what_is_wrong_with_a_fact_is_named(changes: dict[str, Any], message: str) -> None:
     assert message in why(**changes)
 
 
-@pytest.mark.parametrize("mark", ["{'F': ", "{'F': 'maybe'}"], ids=["no end", "no label"])
-def test_a_reason_has_200_letters_at_most(mark: str) -> None:
-    assert len(why(**{MARK + "a" * 300: mark})) == 200
+def test_a_reason_has_200_letters_at_most() -> None:
+    assert len(why(**{MARK + "a" * 300: "{'F': "})) == 200
+
+
+@pytest.mark.parametrize(
+    ("columns", "name"),
+    [
+        ({"answers": {"a": "A"}, "facts": [{"fact": "F", "labels": {"a": "maybe"}}]}, "facts[0]."),
+        ({"a": "A", MARK: "{'F': 'perhaps', 'G': True}"}, f"{MARK}['F']"),
+        ({"a": "A", MARK: {"F": 0.5, "G": 1}}, f"{MARK}['F']"),
+    ],
+    ids=["of facts", "in a cell", "between"],
+)
+def test_a_label_that_cannot_be_read_costs_the_label_alone(
+    columns: dict[str, Any], name: str
+) -> None:
+    failures: list[Failure] = []
+    line = json.dumps({"question": "Q?", "ground_truth": "T.", **columns}).encode()
+    found = parse_recall("file:1", line, left_out=failures.append)
+    assert isinstance(found, RecallInput)
+    assert [label.label for label in found.labels] == [1] * (MARK in columns)
+    (failure,) = failures
+    assert failure.error_type == "unusable_label"
+    assert failure.message.startswith(f"`{name}")
+    assert failure.message.endswith("; the label is left out")
+
+
+def test_a_cell_of_python_has_any_word_of_the_vocabulary() -> None:
+    cell = "{'A': nan, 'B': Yes, 'C': 'not found', 'D': 1, 'E': contradicted, 'F': NA}"
+    found = used(question="Q?", ground_truth="T.", **{"a": "A", MARK: cell})
+    assert [(label.fact_index, label.label) for label in found.labels] == [(1, 1), (3, 1), (4, 0)]
 
 
 def test_facts_that_are_given_are_those_and_no_bullets() -> None:

@@ -1,0 +1,319 @@
+"""Find the files of a stream that are in no window yet, and what was added to those that are.
+
+A file is known again by its content (`runs/taken.py`). Its dates say only when to look at that:
+a look does not read the files of a large folder.
+"""
+
+import glob
+import os
+import re
+import stat
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from hashlib import sha256
+
+from ufo.pipelines.runs.taken import (
+    LOST,
+    MARKED,
+    UNUSABLE,
+    ArrivedFile,
+    Content,
+    TakenFile,
+    first_gap,
+)
+from ufo.schemas import storage
+
+_LOOKS_GONE = 2  # after so many a file is gone, not renamed: its new name is known by then
+_SHOWN = 5
+_NO_FILE = -1  # in place of a size
+_DATES = 2_000_000_000  # nanoseconds that the dates of a file may be off
+
+State = tuple[object, ...]
+"""The size of a file, and what changes with its content; a size of -1 if it cannot be a file."""
+
+
+class Arrivals:
+    """The files that match the patterns and are in no window yet.
+
+    A file counts as arrived once two looks in a row find it unchanged and not empty: a file that is
+    still being written is not read. `unsettled` says whether the last look found such a file.
+    """
+
+    def __init__(
+        self, patterns: Sequence[str], taken: Iterable[TakenFile], say: Callable[[str], None]
+    ) -> None:
+        self.unsettled = False
+        self._patterns = patterns
+        self._say = say
+        self._said: set[str] = set()
+        self._moved = 0
+        self._seen: dict[str, State] = {}
+        self._judged: dict[str, int] = {}  # when, in nanoseconds since 1970
+        self._waiting: dict[str, ArrivedFile] = {}
+        self._gone: dict[str, int] = {}  # how many looks have missed a waiting file
+        self._homes: dict[TakenFile, str] = {}  # under which other name a taken file is now
+        self.know(taken)
+
+    def know(self, taken: Iterable[TakenFile]) -> None:
+        """Take note of all that is in windows; it has grown, or more is known of it."""
+        self._by_path: dict[str, list[TakenFile]] = defaultdict(list)
+        self._by_head: dict[tuple[int, str], list[TakenFile]] = defaultdict(list)
+        for one in taken:
+            self._by_path[one.file.path].append(one)
+            if one.outcome == LOST:
+                self._judged.pop(one.file.path, None)  # it may be back
+            elif one.file.first is not None and one.file.problem is None:
+                self._by_head[min(one.file.size, MARKED), one.file.first].append(one)
+        self._lengths = sorted({length for length, _ in self._by_head})
+
+    def look(self) -> list[ArrivedFile]:
+        """Return the files that wait for a window, in order of arrival."""
+        self.unsettled = False
+        present = self._present()
+        for path, state in present.items():
+            self._gone.pop(path, None)
+            size = state[0]
+            if self._seen.get(path) != state:
+                self._seen[path] = state
+                self._judged.pop(path, None)
+                self._waiting.pop(path, None)
+                self.unsettled |= bool(size)
+            elif path not in self._judged or _is_recent(state, self._judged[path]):
+                self._judged[path] = time.time_ns()
+                news = self._news(path) if size else None
+                if news is None:
+                    self._waiting.pop(path, None)
+                else:
+                    self._waiting[path] = news
+        for path in [path for path in self._seen if path not in present]:
+            self._judged.pop(path, None)
+            if path in self._waiting:
+                self._gone[path] = self._gone.get(path, 0) + 1
+                self.unsettled |= self._gone[path] < _LOOKS_GONE
+                if any(self._is_renamed(path, other) for other in self._waiting.values()):
+                    del self._waiting[path], self._gone[path], self._seen[path]
+            else:
+                del self._seen[path]
+        return list(self._waiting.values())
+
+    def closing(self) -> list[ArrivedFile]:
+        """Return what the next window takes: each waiting file as it is now, and those that have
+        waited and are gone."""
+        found: list[ArrivedFile] = []
+        for path, file in [*self._waiting.items()]:
+            news: ArrivedFile | None = file
+            if path in self._gone:
+                if self._gone[path] < _LOOKS_GONE:
+                    continue
+                del self._gone[path], self._seen[path]
+            else:
+                news = self._news(path)
+            del self._waiting[path]
+            self._judged.pop(path, None)  # the window may take only some of what is new
+            if news is not None:
+                found.append(news)
+        return found
+
+    def found_at(self, file: ArrivedFile) -> str | None:
+        """Return the path at which a file of a window is now, if it was renamed."""
+        if file.first is None:  # of an earlier version, and not to be recognised
+            return None
+        for path, state in self._present().items():
+            if path == file.path or state[0] in (0, _NO_FILE):
+                continue
+            content = Content(path, _size(state))
+            own = (one for one in self._by_path.get(path, ()) if one.outcome != LOST)
+            if content.begins_with(file) and not any(content.begins_with(one.file) for one in own):
+                return path
+        return None
+
+    def _is_renamed(self, path: str, other: ArrivedFile) -> bool:
+        gone = self._waiting[path]
+        same = (other.first, other.last, other.size) == (gone.first, gone.last, gone.size)
+        return same and other.path not in self._gone and other.path != path
+
+    def _news(self, path: str) -> ArrivedFile | None:
+        """Return what no window has taken of a file: all, what was added, or None."""
+        size = _size(self._seen[path])
+        content = Content(path, size)
+        content.marks(size)
+        try:
+            own = [one for one in self._by_path.get(path, ()) if _has(content, one)]
+            if content.problem is not None:
+                news = None if own else content.arrived(0, size)
+            else:
+                news = self._range(content, own)
+            if _state(path) == self._seen[path]:
+                return news
+        except OSError:
+            pass
+        self._judged.pop(path, None)  # it was changed meanwhile: the next look finds out
+        return None
+
+    def _range(self, content: Content, own: Sequence[TakenFile]) -> ArrivedFile | None:
+        path, size = content.path, content.size
+        covered = [(one.file.start, one.file.size) for one in own]
+        moved = None
+        for one in self._moved_here(content):
+            # Of two files of the same content, each is one of those that were taken.
+            if _adds(covered, one.file):
+                covered.append((one.file.start, one.file.size))
+                self._homes[one] = path
+                moved = one
+        gap = first_gap(covered, size)
+        if moved is not None:
+            old, what = moved.file.path, "; what was added to it is new" if gap else ""
+            self._say_moved(
+                f"{path} is {old}, renamed or moved, which window {moved.window} has taken{what}."
+            )
+        elif gap == (0, size) and (earlier := self._by_path.get(path)):
+            self._say_replaced(path, earlier)
+        if gap is None:
+            return None
+        start, end = gap
+        if start:
+            start = content.line_start(start)
+            if content.is_blank(start, end):
+                return None
+        return content.arrived(start, end)
+
+    def _say_replaced(self, path: str, earlier: Sequence[TakenFile]) -> None:
+        if any(one.outcome not in (LOST, UNUSABLE) for one in earlier):
+            self._say_once(
+                f"{path} has another content than the file that window {earlier[-1].window} has "
+                "taken: it is a new file."
+            )
+
+    def _moved_here(self, content: Content) -> Iterator[TakenFile]:
+        """Yield what windows have taken under other names that are gone, or of other files now, and
+        that is in this file; the earliest bytes first."""
+        found = [
+            one
+            for head in self._heads(content)
+            for one in self._by_head.get(head, ())
+            if one.file.path != content.path and _has(content, one)
+        ]
+        for one in sorted(found, key=lambda one: (one.file.start, -one.file.size)):
+            home = self._homes.get(one, content.path)
+            if not _is_at(one, one.file.path) and (home == content.path or not _is_at(one, home)):
+                yield one
+
+    def _heads(self, content: Content) -> Iterator[tuple[int, str]]:
+        digest, at = sha256(), 0
+        for length in self._lengths:
+            if length > len(content.head):
+                return
+            digest.update(content.head[at:length])
+            at = length
+            yield length, digest.copy().hexdigest()
+
+    def _say_moved(self, text: str) -> None:
+        new = text not in self._said
+        self._said.add(text)
+        self._moved += new
+        if new and self._moved <= _SHOWN:
+            self._say(text)
+        elif new and self._moved == _SHOWN + 1:
+            self._say("More files were renamed or moved, and are not named.")
+
+    def _say_once(self, text: str) -> None:
+        if text not in self._said:
+            self._said.add(text)
+            self._say(text)
+
+    def _present(self) -> dict[str, State]:
+        """Return the files of the patterns with their states, each under one name."""
+        states = {}
+        for path in dict.fromkeys(self._paths()):
+            state = _state(path)
+            if state is not None:
+                states[path] = state
+        names: dict[tuple[object, ...], str] = {}
+        for path, state in states.items():
+            identity = state[-1]
+            if not isinstance(identity, tuple):
+                continue
+            other = names.get(identity)
+            if other is None or self._is_better_name(path, other):
+                names[identity] = path
+            if other is not None:
+                kept = names[identity]
+                dropped = other if kept == path else path
+                self._say_once(f"{dropped} and {kept} are one file: it is read as the latter.")
+        kept_names = set(names.values())
+        return {
+            path: state
+            for path, state in states.items()
+            if path in kept_names or not isinstance(state[-1], tuple)
+        }
+
+    def _is_better_name(self, path: str, other: str) -> bool:
+        """Return whether a file of two names is called by `path`: that of a window, if one has it,
+        else the file's own and no link's."""
+        return (path in self._by_path, not os.path.islink(path)) > (
+            other in self._by_path,
+            not os.path.islink(other),
+        )
+
+    def _paths(self) -> Iterator[str]:
+        for pattern in self._patterns:
+            if storage.is_remote(pattern):
+                yield from storage.matches(pattern)
+            elif os.path.lexists(pattern):
+                yield os.path.abspath(pattern)
+            else:
+                # A folder is one of the files that are meant where it is named like them.
+                named = re.search(r"[^*?/\\]", re.split(r"[/\\]", pattern)[-1])
+                for path in sorted(glob.glob(pattern, recursive=True)):
+                    if named or not os.path.isdir(path):
+                        yield os.path.abspath(path)
+
+
+def _has(content: Content, taken: TakenFile) -> bool:
+    """Return whether a file begins with what was taken. What could not be used is in it only if
+    nothing was added: the addition may be what it lacked."""
+    if taken.outcome == LOST:
+        return False
+    if taken.outcome == UNUSABLE and taken.file.size != content.size:
+        return False
+    return content.begins_with(taken.file)
+
+
+def _is_at(taken: TakenFile, path: str) -> bool:
+    """Return whether what was taken is in the file at a path now."""
+    state = _state(path)
+    return state is not None and Content(path, _size(state)).begins_with(taken.file)
+
+
+def _adds(covered: Sequence[tuple[int, int]], file: ArrivedFile) -> bool:
+    inside = [(max(start, file.start), min(end, file.size)) for start, end in covered]
+    ranges = [(start - file.start, end - file.start) for start, end in inside if start < end]
+    return first_gap(ranges, file.size - file.start) is not None
+
+
+def _is_recent(state: State, judged: int) -> bool:
+    """Return whether a file was written so shortly before it was looked into that it may have been
+    written again without a change of its dates, which are as exact as the file system."""
+    return any(isinstance(date, int) and abs(judged - date) < _DATES for date in state[1:3])
+
+
+def _size(state: State) -> int:
+    return max(0, int(str(state[0])))
+
+
+def _state(path: str) -> State | None:
+    """Return the state of a file; None if there is none. The last item is its identity on this
+    machine, if it has one."""
+    try:
+        if storage.is_remote(path):
+            return storage.version(path)
+        found = os.stat(path)
+    except (OSError, IndexError):
+        if storage.is_remote(path) or not os.path.lexists(path):
+            return None  # it was deleted meanwhile
+        return _NO_FILE, "a link to nothing"
+    if not stat.S_ISREG(found.st_mode):
+        return _NO_FILE, "no file"
+    identity = found.st_dev, found.st_ino
+    return found.st_size, found.st_mtime_ns, found.st_ctime_ns, identity

@@ -1,0 +1,47 @@
+"""Say in words what the labels of people make of a run's score, and of which claims they speak."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ufo.schemas.text import quantity
+from ufo.transforms.score_words import interval
+
+Row = dict[str, Any]
+
+
+def corrected_words(rows: Sequence[Mapping[str, Any]]) -> Row | None:
+    """Return the words on the corrected score of a run; None without labels.
+
+    `title` has the score, and `rest` the rest of that line. `notes` are further lines. `next` says
+    what to label next with `ufo label sample`, `nobody` the kinds of verdicts without a label.
+
+    Args:
+        rows: those of `corrected_scores` of a run in one mode: of level `run`, and `sampled`.
+    """
+    whole = next((row for row in rows if row["level"] == "run"), None)
+    if whole is None:
+        return None
+    labels, n, of = quantity(whole["n_labelled"], "label"), whole["n_covered"], whole["n_units"]
+    notes, following = [], None
+    if whole["corrected_score"] is None:
+        title = "Corrected by people: no score of the whole"
+        rest = f", since {labels} speak for {n:,} of {of:,} claims, which is less than half"
+    else:
+        title = f"Corrected by people {whole['corrected_score']:.3f}"
+        rest = f"{interval(whole)}, from {labels}"
+        if n < of:
+            rest += f" that speak for {n:,} of {of:,} claims"
+    if n < of:
+        part = next((row for row in rows if row["level"] == "sampled"), None)
+        if part is not None and part["corrected_score"] is not None:
+            notes.append(
+                f"Of these {n:,} claims {part['corrected_score']:.3f}{interval(part)}; the judge "
+                f"says {part['judge_score']:.3f}"
+            )
+        if whole["corrected_score"] is not None:
+            notes.append(
+                f"The other {of - n:,} count as judged, and in the interval with any error"
+            )
+        following = f"To label next, drawn from the other {quantity(of - n, 'claim')}"
+    nobody = whole["strata_without_label"]
+    return {"title": title, "rest": rest, "notes": notes, "next": following, "nobody": nobody}

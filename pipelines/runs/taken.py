@@ -1,0 +1,173 @@
+"""What a window of a stream takes of a file, and how that is recognised in a file of any name.
+
+A window takes the bytes from `start` to `size`. It is recognised by the checksums of the first and
+of the last 64 KiB before `size`: in the file that has grown since, and in one that was renamed.
+"""
+
+import json
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import BinaryIO, Final
+
+from ufo.schemas import storage
+from ufo.schemas.errors import reason_of
+from ufo.schemas.rows import HEAD_BYTES, LINES, format_of
+from ufo.transforms.read import NAMES
+
+MARKED: Final = 64 * 1024
+"""How many bytes each of the two checksums is of."""
+
+READ: Final = "read"
+UNUSABLE: Final = "unusable"
+LOST: Final = "lost"
+"""What became of a file in its window: it was read; nothing in it can be used; or it was gone, or
+another one, when the window was evaluated."""
+
+_PROBLEM: Final = "!"
+_LONGEST_LINE: Final = 64 << 20
+_BLOCK: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class ArrivedFile:
+    """What a window takes of a file: the bytes from `start` to `size`, its size at closing.
+
+    `first` and `last` are checksums of the first and last bytes before `size`. A file that could
+    not be read when the window was closed has the reason there, after a mark. Windows of earlier
+    versions have neither.
+    """
+
+    path: str
+    size: int
+    start: int = 0
+    first: str | None = None
+    last: str | None = None
+
+    @property
+    def problem(self) -> str | None:
+        """Why the file could not be read when its window was closed; None if it could."""
+        bad = self.first is not None and self.first.startswith(_PROBLEM)
+        return self.first[len(_PROBLEM) :] if bad and self.first else None
+
+
+@dataclass(frozen=True, slots=True)
+class TakenFile:
+    """A file of a closed window, and what became of it; `outcome` is READ until more is known."""
+
+    window: str
+    file: ArrivedFile
+    outcome: str = READ
+
+
+class Content:
+    """The first `size` bytes of the file at `path`; what is asked for is read."""
+
+    def __init__(self, path: str, size: int) -> None:
+        self.path = path
+        self.size = size
+        self.head = b""
+        self.problem: str | None = None
+        self._marks: dict[int, tuple[str, str]] = {}
+        try:
+            self.head = self.bytes(0, min(size, MARKED))
+        except OSError as error:
+            self.problem = reason_of(error)
+
+    def bytes(self, start: int, end: int) -> bytes:
+        """Return the bytes in a range; fewer where the file is shorter.
+
+        Raises:
+            OSError: the file cannot be read.
+        """
+        check_regular(self.path)
+        return storage.read_range(self.path, start, end)
+
+    def marks(self, size: int) -> tuple[str, str]:
+        """Return the two checksums of the first `size` bytes; the reason if they cannot be read."""
+        if self.problem is None and size not in self._marks:
+            try:
+                last = self.head[:size]
+                if size > MARKED:
+                    last = self.bytes(size - MARKED, size)
+            except OSError as error:
+                self.problem = reason_of(error)
+            else:
+                first = sha256(self.head[:size]).hexdigest()
+                self._marks[size] = first, sha256(last).hexdigest()
+        if self.problem is not None:
+            return f"{_PROBLEM}{self.problem}", ""
+        return self._marks[size]
+
+    def begins_with(self, taken: ArrivedFile) -> bool:
+        """Return whether these bytes begin with those that were before the end of a taken range."""
+        if taken.first is None:  # by an earlier version
+            same = self.problem is None and taken.size <= self.size
+            return same and (taken.size == self.size or self._line_ends_at(taken.size))
+        if self.problem is not None or taken.problem is not None:
+            return self.size == taken.size and self.marks(self.size)[0] == taken.first
+        return taken.size <= self.size and self.marks(taken.size) == (taken.first, taken.last)
+
+    def arrived(self, start: int, end: int) -> ArrivedFile:
+        """Return what a window takes by taking this range."""
+        return ArrivedFile(self.path, end, start, *self.marks(end))
+
+    def is_blank(self, start: int, end: int) -> bool:
+        """Return whether there is nothing but space in a range."""
+        return end - start <= MARKED and not self.bytes(start, end).strip(b" \t\r\n\0")
+
+    def has_lines(self, size: int) -> bool:
+        """Return whether the first `size` bytes are JSON Lines."""
+        try:
+            return format_of(self.head[: min(size, HEAD_BYTES)], NAMES) == LINES
+        except ValueError:
+            return False
+
+    def line_start(self, at: int) -> int:
+        """Return where the line begins that was not whole at this place, because its writer was not
+        done; `at` itself if what is before it is a whole line or a whole JSON value."""
+        if self._line_ends_at(at) or not self.has_lines(at):
+            return at
+        begin, tail = at, b""
+        while begin > 0 and b"\n" not in tail and len(tail) < _LONGEST_LINE:
+            earlier = max(0, begin - _BLOCK)
+            tail = self.bytes(earlier, begin) + tail
+            begin = earlier
+        line = tail.rpartition(b"\n")[2]
+        try:
+            json.loads(line)
+        except (ValueError, RecursionError):
+            return at - len(line) if len(line) < _LONGEST_LINE else at
+        return at
+
+    def _line_ends_at(self, at: int) -> bool:
+        around = self.bytes(max(0, at - 1), at + 1)
+        return at == 0 or around[:1] == b"\n" or around[1:] in (b"\n", b"\r")
+
+
+def check_regular(path: str) -> None:
+    """Raise an OSError if there is a folder, a pipe or a device at a path: it has no size."""
+    if not storage.is_remote(path) and os.path.exists(path) and not os.path.isfile(path):
+        folder = os.path.isdir(path)
+        raise OSError("it is a folder" if folder else "it is a pipe or a device")
+
+
+def opened(path: str) -> BinaryIO:
+    """Open a file to read.
+
+    Raises:
+        OSError: it cannot be read, or is none.
+    """
+    check_regular(path)
+    return storage.open_read(path)
+
+
+def first_gap(covered: Iterable[tuple[int, int]], size: int) -> tuple[int, int] | None:
+    """Return the first range from 0 to `size` that no covered one has; None if all is covered."""
+    at = 0
+    for start, end in sorted(covered):
+        if start > at:
+            return at, min(start, size)
+        at = max(at, end)
+    return (at, size) if at < size else None
