@@ -399,7 +399,7 @@ def _reads(table: str, runs: Sequence[Run]) -> Iterator[tuple[list[Path], str]]:
 
     A call for each of 1,500 runs would take ten times as long, and hold each file open.
     """
-    if table in BESIDE_RUNS:  # these have a column `run` of their own
+    if table in BESIDE_RUNS:  # what belongs to labels, with a column `run` of its own
         folders = sorted({run.folder.parent for run in runs})
         files = [path for folder in folders for path in label_files(folder, table)]
         yield files, f'* EXCLUDE ("{_FILE}")'
