@@ -594,8 +594,8 @@ def _part(
     if len(drawn) < size:
         notices.append(
             f"the sheet has {len(drawn):,} of the {size:,} claims of stratum {stratum!r}, and the "
-            f"others are not known: its labels speak for these {len(drawn):,}. For the others, too, "
-            "give each claim of the stratum a row, with an empty label where nobody gave one"
+            f"others are not known: its labels speak for these {len(drawn):,}. For the others, "
+            "too, give each claim of the stratum a row, with an empty label where nobody gave one"
         )
     return drawn
 
