@@ -96,6 +96,40 @@ def test_what_an_evaluation_has(tmp_path: Path) -> None:
     result.close()
 
 
+def test_a_gate_says_what_the_run_does_not_pass(tmp_path: Path) -> None:
+    """As the command does by its exit code; nothing is raised."""
+    true = {"response": ETNA, "reference_answers": ETNA}
+    asked = [true | {"question": f"Q{n}"} for n in range(5)]
+    half = [one | {"response": f"{ETNA} Ada bought a zebra."} for one in asked]
+
+    def gated(records: list[dict[str, Any]], run: str, **gates: Any) -> ufo.Evaluation:
+        return ufo.evaluate(
+            records, ["reference"], output=tmp_path, run=run, quiet=True, judge="offline", **gates
+        )
+
+    base = gated(asked, "base", fail_under=1, min_scored=1)
+    assert (base.failed_gates, base.comparison) == ([], None)
+    worse = gated(half, "worse", baseline="base", fail_under=0.9)
+    assert [said.split(":")[0] for said in worse.failed_gates] == [
+        "Below --fail_under 0.9",
+        "Significantly worse than --baseline base",
+    ]
+    assert worse.comparison is not None
+    assert (worse.comparison["worse"], worse.comparison["difference"]) == (True, -0.5)
+    few = gated(half[:2], "few", baseline="base")
+    assert few.failed_gates == [
+        "Whether it is worse cannot be decided: 2 of 5 questions are in both with a score, less "
+        "than --least_shared 0.5"
+    ]
+    assert gated(
+        half[:2], "fewer", baseline="base", least_shared=0.4, fail_if_worse=0.3
+    ).failed_gates
+    none = gated([true | {"question": "another"}], "none", baseline="base")
+    assert none.comparison is None
+    assert "share no question" in none.failed_gates[0]
+    assert gated(asked, "again", baseline="base").failed_gates == []
+
+
 def test_texts_alone_and_what_is_left_out(tmp_path: Path) -> None:
     found = ufo.evaluate(
         [ETNA, "Hm."], [Knows("Etna")], output=tmp_path, run="mine", workers=1, quiet=True

@@ -120,6 +120,8 @@ def evaluate(
         quiet: whether no progress is shown on stderr.
         options: any other flag of `ufo evaluate` by its name, as below; `judge` may also be a
             `Judge` object or `{"name": …, "type": …, …options}`. Options of Beam are taken, too.
+            A gate (`fail_under`, `min_scored`, `baseline`) raises no error and ends no program:
+            `failed_gates` of the result says which the run does not pass.
 
     Raises:
         UsageError: an option, a source or a file is wrong.
@@ -135,13 +137,16 @@ def evaluate(
     """
     # Slow to import, and of no use to plug-ins, which import this module in every worker.
     from ufo.pipelines.options.command_line import settings_of
+    from ufo.pipelines.runs.gates import failed_gates
     from ufo.pipelines.runs.run import run_evaluate
 
     values = {"mode": mode, **options}
     checked = partial(settings_of, sources=sources)
     run = partial(run_evaluate, quiet=quiet)
-    found = _finished(responses, "responses", output, values, checked, run)
-    return Evaluation(*found)
+    results, path, temporary, chosen = _finished(
+        responses, "responses", output, values, checked, run
+    )
+    return Evaluation(results, path, temporary, *failed_gates(chosen, results))
 
 
 @_with_help_of(RecallKeywords)
@@ -179,7 +184,10 @@ def recall(
     from ufo.pipelines.runs.run import run_recall
 
     run = partial(run_recall, quiet=quiet)
-    return Recall(*_finished(records, "records", output, options, recall_settings_of, run))
+    results, path, temporary, _ = _finished(
+        records, "records", output, options, recall_settings_of, run
+    )
+    return Recall(results, path, temporary)
 
 
 def _finished(
@@ -189,9 +197,10 @@ def _finished(
     options: Mapping[str, Any],
     settings_of: Callable[[Mapping[str, Any]], Any],
     run: Callable[[Any], "Finished"],
-) -> tuple["Results", str, ExitStack]:
-    """Run on the given input; return the results, the run's folder, and a stack that deletes a
-    temporary output folder. If this process is killed, the next command deletes it."""
+) -> tuple["Results", str, ExitStack, Any]:
+    """Run on the given input; return the results, the run's folder, a stack that deletes a
+    temporary output folder, and the settings. If this process is killed, the next command deletes
+    the folder."""
     # As in `evaluate`.
     from ufo.pipelines.runs.given import input_path
     from ufo.pipelines.runs.remote_results import open_results
@@ -205,7 +214,7 @@ def _finished(
             path = input_path(given, name, inputs)
             settings = settings_of({"input": path, **values})
             done = run(settings)
-            return open_results(settings.output, done.name), done.folder, temporary
+            return open_results(settings.output, done.name), done.folder, temporary, settings
     except BaseException:
         temporary.close()
         raise

@@ -21,9 +21,9 @@ from ufo.pipelines.options.option import Option, options_of
 from ufo.pipelines.reports.comparison import (
     MOST_SHOWN,
     NothingToCompare,
-    is_worse,
     nothing_compared,
     undecided_gate,
+    with_verdict,
 )
 from ufo.pipelines.reports.tabular import page, print_rows
 from ufo.pipelines.runs.comparison import compare
@@ -93,9 +93,9 @@ def _compare(args: argparse.Namespace) -> int:
             print_json(nothing_compared(error))
         print(undecided_gate(error.message), file=sys.stderr)
         return EXIT_BELOW
-    worse = level is not None and is_worse(found, level)
+    found = found | {"worse": False} if level is None else with_verdict(found, level)
     if args.json:
-        print_json(found | {"worse": worse})
+        print_json(found)
     else:
         print(f"{found['headline']}\n{found['basis']}", *found["notes"], sep="\n")
         changed = ("question", "score_a", "score_b", "difference")
@@ -103,13 +103,15 @@ def _compare(args: argparse.Namespace) -> int:
         said = "\nclaims no longer supported: {lost:,}; supported now: {won:,}".format(**found)
         turned = ("before", "after", "source_after", "response_id", "claim")
         _print(said, found["turned"], turned)
-    if worse:
-        print(f"Significantly worse: p < --fail_if_worse {level}", file=sys.stderr)
-    elif level is not None and not found["decided"]:
-        print(undecided_gate(found["undecided"]), file=sys.stderr)
-    else:
+    if level is None:
         return EXIT_DONE
-    return EXIT_BELOW
+    if not found["decided"]:
+        print(undecided_gate(found["undecided"]), file=sys.stderr)
+        return EXIT_BELOW
+    if found["worse"]:
+        print(f"Significantly worse: p < --fail_if_worse {level}", file=sys.stderr)
+        return EXIT_BELOW
+    return EXIT_DONE
 
 
 def _print(title: str, rows: list[dict[str, Any]], names: tuple[str, ...]) -> None:

@@ -13,22 +13,16 @@ from ufo.pipelines.options.command_line import settings
 from ufo.pipelines.options.groups import GROUPS
 from ufo.pipelines.options.option import Parser
 from ufo.pipelines.options.settings import Settings
-from ufo.pipelines.reports.comparison import (
-    NothingToCompare,
-    is_worse,
-    nothing_compared,
-    undecided_gate,
-)
 from ufo.pipelines.reports.main_score import score_summary
 from ufo.pipelines.reports.unusable import Unusable, unusable
-from ufo.pipelines.runs.comparison import compare
+from ufo.pipelines.runs.gates import baseline_missed, compare_with_baseline, limits_missed
 from ufo.pipelines.runs.remote_results import open_results
 from ufo.pipelines.runs.run import Finished, run_evaluate
 from ufo.pipelines.streaming import stream
 from ufo.schemas.errors import EXIT_BELOW, EXIT_DONE, EXIT_FAILED, UsageError
 from ufo.schemas.storage import is_remote
 from ufo.schemas.text import quantity
-from ufo.transforms.score_words import beside, why_no_score
+from ufo.transforms.score_words import beside
 
 _NOTHING_USED = "no record of the input can be used"
 
@@ -65,12 +59,12 @@ def _reported(chosen: Settings, finished: Finished) -> int:
     with finished.shown():
         summary, lost = _summary(chosen, finished)
     nothing = _nothing_usable(summary, lost)
-    below = _below(chosen, summary)
+    below = limits_missed(chosen, summary)
     compared: dict[str, Any] = {}
     gone = None
     if chosen.baseline is not None and not nothing:
         try:
-            compared = _compared(chosen, finished.name)
+            compared = compare_with_baseline(chosen, finished.name)
         except UsageError as error:
             gone = error  # reported after the summary, since the run is finished
     comparison = compared.get("comparison")
@@ -92,41 +86,10 @@ def _reported(chosen: Settings, finished: Finished) -> int:
         logs.tell(limit)
     if gone is not None:
         raise gone
-    if compared.get("worse"):
-        level = chosen.fail_if_worse
-        logs.tell(f"Significantly worse than --baseline {chosen.baseline}: p < {level}")
-    elif compared and not compared["decided"]:
-        logs.tell(undecided_gate(compared["undecided"]))
-    passed = not compared or (compared["decided"] and not compared["worse"])
-    return EXIT_BELOW if below or not passed else EXIT_DONE
-
-
-def _compared(chosen: Settings, run: str) -> dict[str, Any]:
-    """Return the comparison of the run with its baseline, whether it decides, and whether the run
-    is worse.
-
-    Raises:
-        UsageError: the baseline is gone.
-    """
-    try:
-        found = compare(chosen.output, str(chosen.baseline), run, chosen.least_shared)
-    except NothingToCompare as error:
-        return {"comparison": None, **nothing_compared(error)}
-    verdict = {"decided": found["decided"], "undecided": found["undecided"]}
-    return {"comparison": found, **verdict, "worse": is_worse(found, chosen.fail_if_worse)}
-
-
-def _below(chosen: Settings, summary: Mapping[str, Any]) -> list[str]:
-    """Return the limits that the run falls short of, in words."""
-    found = []
-    score = None if why_no_score(summary) else summary["factuality_score"]
-    if chosen.fail_under is not None and (score is None or score < chosen.fail_under):
-        found.append(f"Below --fail_under {chosen.fail_under}: {summary['score_in_words']}")
-    share = summary["n_scored"] / summary["responses"] if summary["responses"] else 0.0
-    if chosen.min_scored is not None and share < chosen.min_scored:
-        why = summary["left_out"] or "there is no response"
-        found.append(f"Below --min_scored {chosen.min_scored}: {why}")
-    return found
+    missed = baseline_missed(chosen, compared) if compared else []
+    for sentence in missed:
+        logs.tell(sentence)
+    return EXIT_BELOW if below or missed else EXIT_DONE
 
 
 def _print_comparison(comparison: Mapping[str, Any], output: str) -> None:

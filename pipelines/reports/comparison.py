@@ -1,5 +1,6 @@
 """Compare two finished runs, or two models of one run: is the later one significantly worse?"""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -24,7 +25,8 @@ LEAST_SHARED = 0.5
 CANNOT = "cannot be decided"
 """Begins every sentence on two sides that have too little in common."""
 
-_EQUAL = ("sign test, one-sided", "none: all differences are equal")
+_SIGN_TEST = "sign test, one-sided"
+_EQUAL = (_SIGN_TEST, "none: all differences are equal")
 """What the views name as the method where nothing varies."""
 
 _LEAST_PAIRS = 2  # with one, nothing says how far differences vary
@@ -303,9 +305,23 @@ def _changed(results: Results, sides: Mapping[str, str | None]) -> list[Row]:
     return found
 
 
-def is_worse(found: Row, p: float) -> bool:
-    """Return whether the drop is significant at level `p`; False also where nothing is decided."""
-    return found.get("decided", True) and found["p"] is not None and bool(found["p"] < p)
+def with_verdict(found: Row, level: float) -> Row:
+    """Return a comparison of runs with what a gate at this level of p makes of it: `worse` says
+    whether the drop is significant, None where nothing is `decided`."""
+    undecided = found["undecided"] or _too_few_equal(found, level) or None
+    worse = None if undecided else bool(found["p"] < level)
+    return found | {"decided": not undecided, "undecided": undecided, "worse": worse}
+
+
+def _too_few_equal(found: Row, level: float) -> str:
+    """Return why equal drops decide nothing, "" if they do: a sign test of so few pairs can never
+    be significant at this level."""
+    n, all_drop_alike = found["n_pairs"], found["method"] == _SIGN_TEST and found["difference"] < 0
+    if not all_drop_alike or level == 0 or found["p"] < level:
+        return ""
+    needed = math.floor(-math.log2(level)) + 1
+    said = f"all {n:,} pairs drop by {-found['difference']:.3f}"
+    return f"{said}, and a sign test at p < {level:g} takes {needed:,} pairs"
 
 
 def nothing_compared(error: NothingToCompare) -> Row:

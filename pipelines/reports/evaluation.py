@@ -63,7 +63,24 @@ class Evaluation(FinishedRun):
     """A finished run of `ufo.evaluate`, with the most used tables and views as properties.
 
     A notebook shows its overview with plots; `report` writes it to a file.
+
+    `failed_gates` has a sentence for each of the gates `fail_under`, `min_scored` and `baseline`
+    that the run does not pass, also where that cannot be decided; it is empty if the run passes all
+    that were given. `comparison` is how the run differs from `baseline`, as `ufo compare --json`
+    says it; None without a baseline, or where there is nothing to compare.
     """
+
+    def __init__(
+        self,
+        results: "Results",
+        path: str,
+        temporary: ExitStack,
+        failed_gates: Sequence[str] = (),
+        comparison: dict[str, Any] | None = None,
+    ) -> None:
+        super().__init__(results, path, temporary)
+        self.failed_gates = list(failed_gates)
+        self.comparison = comparison
 
     @property
     def scores(self) -> "pa.Table":

@@ -6,6 +6,7 @@ from ufo.pipelines.reports.comparison import LEAST_SHARED, compare_runs
 from ufo.pipelines.runs.remote_results import choose_runs
 from ufo.schemas.errors import UsageError
 from ufo.schemas.results import Results
+from ufo.schemas.tables import Run
 
 
 def compare(
@@ -22,18 +23,29 @@ def compare(
         *choose_runs(directory, baseline, tables=None),
         *choose_runs(directory, run, tables=None),
     ]
+    _check_scored(runs[-1])
     with Results(runs) as results:
         return compare_runs(results, least_shared=least_shared)
 
 
 def check_baseline(directory: str, baseline: str, run: str | None = None, remedy: str = "") -> None:
-    """Raise a UsageError unless `baseline` is a finished run in the folder, and another one than
-    `run`. `remedy` is added to the message."""
+    """Raise a UsageError unless `baseline` is a finished run of `ufo evaluate` in the folder,
+    and another one than `run`. `remedy` is added to the message."""
     try:
-        choose_runs(directory, baseline)
+        (chosen,) = choose_runs(directory, baseline)
     except UsageError as error:
         raise UsageError(f"{error.message}{remedy}") from error
+    _check_scored(chosen)
     if baseline == run:
         raise UsageError(
             f"run {run!r} is the baseline itself; compare two runs, or give this one another --run."
+        )
+
+
+def _check_scored(run: Run) -> None:
+    """Raise a UsageError for a run of `ufo recall`."""
+    if run.mode == "recall":
+        raise UsageError(
+            f"run {run.name!r} is of 'ufo recall', so it has no score to compare; name a run of "
+            "'ufo evaluate'."
         )

@@ -11,7 +11,7 @@ from scipy import stats
 
 from tests.conftest import rows_of, write_run
 from tests.pipelines.conftest import ends, evaluation, ok, ufo
-from ufo.pipelines.reports.comparison import compare_models, is_worse
+from ufo.pipelines.reports.comparison import compare_models, with_verdict
 from ufo.pipelines.runs.comparison import compare
 from ufo.schemas.errors import UsageError
 from ufo.schemas.results import Results, open_results
@@ -163,17 +163,32 @@ def test_the_difference_is_told_in_words(
 
 
 @pytest.mark.parametrize(
-    ("p", "worse"), [(None, False), (0.05, False), (0.049, True)],
-    ids=["unknown", "just as likely", "less likely"],
+    ("p", "undecided", "worse"),
+    [(None, "too few", None), (0.05, None, False), (0.049, None, True), (0.001, "too few", None)],
+    ids=["unknown", "just as likely", "less likely", "not to be decided"],
 )  # fmt: skip
-def test_a_run_is_worse_below_the_level(p: float | None, worse: bool) -> None:
-    assert is_worse({"p": p}, 0.05) == worse
+def test_a_run_is_worse_below_the_level(
+    p: float | None, undecided: str | None, worse: bool | None
+) -> None:
+    found = {"p": p, "undecided": undecided, "n_pairs": 9, "method": "t", "difference": -0.1}
+    said = with_verdict(found, 0.05)
+    assert (said["worse"], said["decided"]) == (worse, not undecided)
 
 
 def test_runs_that_share_nothing_cannot_be_compared(tmp_path: Path) -> None:
     write_run(tmp_path, run_of(["s"], question="A"), "old")
     write_run(tmp_path, run_of(["s"], question="B"), "new")
     assert "share no question" in ends(2, "compare", tmp_path, "old", "new").err
+
+
+@pytest.mark.parametrize(("older", "newer"), [("recalled", "new"), ("new", "recalled")])
+def test_a_run_of_recall_has_no_score_to_compare(tmp_path: Path, older: str, newer: str) -> None:
+    write_run(tmp_path, run_of(["s"]), "new")
+    facts = tmp_path / "facts.json"
+    facts.write_text('{"question": "?", "ground_truth": "A is B.", "answers": {"x": "A is B."}}')
+    recall = ("recall", "--input", facts, "--output", tmp_path, "--judge", "offline")
+    ok(*recall, "--run", "recalled")
+    assert "is of 'ufo recall'" in ends(2, "compare", tmp_path, older, newer).err
 
 
 # --- gates of ufo evaluate -----------------------------------------------------------------------
@@ -444,11 +459,34 @@ def test_no_drop_passes_where_less_in_common_is_accepted(tmp_path: Path) -> None
     assert (found["n_baseline"], found["n_run"], found["n_pairs"]) == (20, 8, 8)
 
 
-@pytest.mark.parametrize(("n", "code"), [(4, 0), (5, 3)], ids=["four", "five"])
-def test_equal_drops_are_significant_from_the_fifth_on(
-    two: Callable[..., Any], n: int, code: int
+@pytest.mark.parametrize(
+    ("n", "level", "told"),
+    [
+        pytest.param(2, 0.05, "all 2 pairs drop by 0.500, and a sign test at p < 0.05 takes 5",
+                     id="two"),
+        pytest.param(4, 0.05, "all 4 pairs drop by 0.500, and a sign test at p < 0.05 takes 5",
+                     id="four"),
+        pytest.param(5, 0.05, "Significantly worse", id="five"),
+        pytest.param(5, 0.01, "takes 7 pairs", id="five, at a stricter level"),
+        pytest.param(2, 0.25, "takes 3 pairs", id="just as likely as the level"),
+        pytest.param(2, 0.26, "Significantly worse", id="two, at a looser level"),
+    ],
+)  # fmt: skip
+def test_equal_drops_are_significant_or_cannot_be_decided(
+    two: Callable[..., Any], n: int, level: float, told: str
 ) -> None:
-    ends(code, "compare", two(["ss"] * n, ["sr"] * n), "old", "new", "--fail_if_worse", 0.05)
+    gate = ("compare", two(["ss"] * n, ["sr"] * n), "old", "new", "--fail_if_worse", level)
+    assert told in ends(3, *gate).err
+    found = ends(3, *gate, "--json").json
+    assert found["worse"] == (True if told.startswith("Sign") else None)
+    assert found["decided"] == told.startswith("Sign")
+
+
+@pytest.mark.parametrize("after", ["ss", "sr"], ids=["better", "the same"])
+def test_a_few_equal_differences_pass_unless_they_are_drops(
+    two: Callable[..., Any], after: str
+) -> None:
+    ok("compare", two(["sr"] * 2, [after] * 2), "old", "new", "--fail_if_worse", 0.05)
 
 
 def test_a_half_in_common_is_enough(tmp_path: Path) -> None:

@@ -1,0 +1,76 @@
+"""Say whether a finished run passes the gates that were asked for: a limit, or a baseline."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ufo.pipelines.options.settings import Settings
+from ufo.pipelines.reports.comparison import (
+    NothingToCompare,
+    nothing_compared,
+    undecided_gate,
+    with_verdict,
+)
+from ufo.pipelines.reports.main_score import score_summary
+from ufo.pipelines.runs.comparison import compare
+from ufo.schemas.results import Results
+from ufo.transforms.score_words import why_no_score
+
+
+def failed_gates(chosen: Settings, results: Results) -> tuple[list[str], dict[str, Any] | None]:
+    """Return a sentence for each gate that the one run of the results does not pass, and its
+    comparison with the baseline; None if there is none.
+
+    Raises:
+        UsageError: the baseline is gone.
+    """
+    failed: list[str] = []
+    if chosen.fail_under is not None or chosen.min_scored is not None:
+        said = score_summary(results)
+        words = {"score_in_words": said["words"], "left_out": said["left_out"]}
+        failed += limits_missed(chosen, {**said["score"], **words})
+    if chosen.baseline is None:
+        return failed, None
+    compared = compare_with_baseline(chosen, results.runs[-1].name)
+    return [*failed, *baseline_missed(chosen, compared)], compared["comparison"]
+
+
+def limits_missed(chosen: Settings, summary: Mapping[str, Any]) -> list[str]:
+    """Return a sentence for each limit that the run falls short of."""
+    found = []
+    score = None if why_no_score(summary) else summary["factuality_score"]
+    if chosen.fail_under is not None and (score is None or score < chosen.fail_under):
+        found.append(f"Below --fail_under {chosen.fail_under}: {summary['score_in_words']}")
+    responses = summary["n_responses"]
+    share = summary["n_scored"] / responses if responses else 0.0
+    if chosen.min_scored is not None and share < chosen.min_scored:
+        why = summary["left_out"] or "there is no response"
+        found.append(f"Below --min_scored {chosen.min_scored}: {why}")
+    return found
+
+
+def compare_with_baseline(chosen: Settings, run: str) -> dict[str, Any]:
+    """Return the `comparison` of the run with its baseline, None where there is nothing to compare;
+    and beside it `decided`, `undecided` and `worse`, as `with_verdict` adds them.
+
+    Raises:
+        UsageError: the baseline is gone.
+    """
+    try:
+        found = compare(chosen.output, str(chosen.baseline), run, chosen.least_shared)
+    except NothingToCompare as error:
+        return {"comparison": None, **nothing_compared(error)}
+    found = with_verdict(found, chosen.fail_if_worse)
+    return {
+        "comparison": found,
+        **{name: found[name] for name in ("decided", "undecided", "worse")},
+    }
+
+
+def baseline_missed(chosen: Settings, compared: Mapping[str, Any]) -> list[str]:
+    """Return the sentence that the run is worse than its baseline, or that nothing is decided."""
+    if not compared["decided"]:
+        return [undecided_gate(compared["undecided"])]
+    if compared["worse"]:
+        level = chosen.fail_if_worse
+        return [f"Significantly worse than --baseline {chosen.baseline}: p < {level}"]
+    return []
