@@ -103,6 +103,7 @@ def print_reader_as(
                     f"{most[at]:,} of {most[of] or 0:,}; --json has n_unusable of each"
                 )
         if not shown:
-            console.print(f"no rows: {empty}" if empty else "no rows")
+            # A path is not broken over lines.
+            console.print(f"no rows: {empty}" if empty else "no rows", soft_wrap=True)
         if limit and next(rows, None) is not None:
             console.print(f"\nThe first {limit} rows. All of them: --rows 0, --json or --csv.")

@@ -30,17 +30,22 @@ def corrected_words(rows: Sequence[Mapping[str, Any]]) -> Row | None:
         title = f"Corrected by people {whole['corrected_score']:.3f}"
         share = f"{n:,} of {of:,} claims" if n < of else f"all {quantity(of, 'claim')}"
         rest = f"{interval(whole)}, from {labels} that speak for {share}"
+    sampled = next((row for row in rows if row["level"] == "sampled"), whole)
     if n < of:
-        part = next((row for row in rows if row["level"] == "sampled"), None)
-        if part is not None and part["corrected_score"] is not None:
+        if sampled["corrected_score"] is not None:
             notes.append(
-                f"Of these {n:,} claims {part['corrected_score']:.3f}{interval(part)}; the judge "
-                f"says {part['judge_score']:.3f}"
+                f"Of these {n:,} claims {sampled['corrected_score']:.3f}{interval(sampled)}; the "
+                f"judge says {sampled['judge_score']:.3f}"
             )
         if whole["corrected_score"] is not None:
             notes.append(
                 f"The other {of - n:,} count as judged, and in the interval with any error"
             )
         following = f"To label next, drawn from the other {quantity(of - n, 'claim')}"
-    nobody = whole["strata_without_label"]
-    return {"title": title, "rest": rest, "notes": notes, "next": following, "nobody": nobody}
+    return {
+        "title": title,
+        "rest": rest,
+        "notes": notes,
+        "next": following,
+        "nobody": sampled["strata_without_label"],
+    }

@@ -16,11 +16,12 @@
 -- two more labels on which the judge is wrong, because few labels that agree with it prove little.
 -- The interval is Student's t, with Satterthwaite's degrees of freedom, cut to 0 to 1.
 -- strata_without_label lists the verdicts by source of which no unit was labelled, with their number
--- of covered units. Errors there are unknown, and in no interval.
+-- of covered units; errors there are unknown, and in no interval. Before them are the units that
+-- were in no sample.
 -- group: scores
 -- summary: The scores that people would have given, estimated from their labels
 -- needs: cluster_of, scores, label_cells
--- shows: mode, source, level, name, judge_score, corrected_score, low, high, n_labelled, n_covered, n_units, covered_share, strata_without_label
+-- shows: mode, source, level, name, judge_score, corrected_score, low, high, n_labelled, covered_share
 -- empty: it takes fact units that people labelled: 'ufo label sample DIR' writes a sheet
 -- order: run, mode, source, list_position(['run', 'sampled', 'model', 'dataset'], level), name
 WITH judged AS (
@@ -197,7 +198,10 @@ shown AS (
             WHEN covered_share < 0.5 THEN 'none: labels speak for less than half of the claims'
             ELSE part.method || ', and any error elsewhere'
         END AS method,
-        strata
+        CASE
+            WHEN covered_share = 1 THEN strata
+            ELSE concat_ws(', ', 'in no sample (' || n_units - n_covered || ')', strata)
+        END AS strata
     FROM corrected_parts
     UNION ALL
     SELECT
