@@ -11,7 +11,9 @@ import stat
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from hashlib import sha256
+from itertools import chain
 
 from ufo.pipelines.runs.taken import (
     LOST,
@@ -26,11 +28,21 @@ from ufo.schemas import storage
 
 _LOOKS_GONE = 2  # after so many a file is gone, not renamed: its new name is known by then
 _SHOWN = 5
-_NO_FILE = -1  # in place of a size
-_DATES = 2_000_000_000  # nanoseconds that the dates of a file may be off
+_INEXACT = 2_000_000_000  # nanoseconds that the dates of a file may be off
+_NO_FILE = -1  # as a size: a folder, a pipe or a link to nothing
 
-State = tuple[object, ...]
-"""The size of a file, and what changes with its content; a size of -1 if it cannot be a file."""
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What changes with the content of a file: its size and dates, or the version of a remote one.
+
+    `identity` is the same for all names of one file of this machine; a remote file has none.
+    """
+
+    size: int
+    dates: tuple[int, ...] = ()  # nanoseconds since 1970
+    version: str = ""
+    identity: tuple[int, int] | None = None
 
 
 class Arrivals:
@@ -63,7 +75,7 @@ class Arrivals:
             self._by_path[one.file.path].append(one)
             if one.outcome == LOST:
                 self._judged.pop(one.file.path, None)  # it may be back
-            elif one.file.first is not None and one.file.problem is None:
+            elif one.file.first is not None:
                 self._by_head[min(one.file.size, MARKED), one.file.first].append(one)
         self._lengths = sorted({length for length, _ in self._by_head})
 
@@ -72,30 +84,14 @@ class Arrivals:
         self.unsettled = False
         present = self._present()
         for path, state in present.items():
-            self._gone.pop(path, None)
-            size = state[0]
-            if self._seen.get(path) != state:
-                self._seen[path] = state
-                self._judged.pop(path, None)
-                self._waiting.pop(path, None)
-                self.unsettled |= bool(size)
-            elif path not in self._judged or _is_recent(state, self._judged[path]):
-                self._judged[path] = time.time_ns()
-                news = self._news(path) if size else None
-                if news is None:
-                    self._waiting.pop(path, None)
-                else:
-                    self._waiting[path] = news
+            self._look_at(path, state)
         for path in [path for path in self._seen if path not in present]:
-            self._judged.pop(path, None)
-            if path in self._waiting:
-                self._gone[path] = self._gone.get(path, 0) + 1
-                self.unsettled |= self._gone[path] < _LOOKS_GONE
-                if any(self._is_renamed(path, other) for other in self._waiting.values()):
-                    del self._waiting[path], self._gone[path], self._seen[path]
-            else:
-                del self._seen[path]
+            self._miss(path)
         return list(self._waiting.values())
+
+    def unmatched(self) -> list[str]:
+        """Return the patterns that no file matches now."""
+        return [pattern for pattern in self._patterns if not any(_paths(pattern))]
 
     def closing(self) -> list[ArrivedFile]:
         """Return what the next window takes: each waiting file as it is now, and those that have
@@ -117,27 +113,55 @@ class Arrivals:
 
     def found_at(self, file: ArrivedFile) -> str | None:
         """Return the path at which a file of a window is now, if it was renamed."""
-        if file.first is None:  # of an earlier version, and not to be recognised
+        if file.is_without_checksums:  # it cannot be recognised
             return None
         for path, state in self._present().items():
-            if path == file.path or state[0] in (0, _NO_FILE):
+            if path == file.path or state.size <= 0:
                 continue
-            content = Content(path, _size(state))
+            content = Content(path, state.size)
             own = (one for one in self._by_path.get(path, ()) if one.outcome != LOST)
             if content.begins_with(file) and not any(content.begins_with(one.file) for one in own):
                 return path
         return None
 
+    def _look_at(self, path: str, state: State) -> None:
+        self._gone.pop(path, None)
+        if self._seen.get(path) != state:
+            self._seen[path] = state
+            self._judged.pop(path, None)
+            self._waiting.pop(path, None)
+            self.unsettled |= state.size != 0
+        elif path not in self._judged or _is_recent(state, self._judged[path]):
+            self._judged[path] = time.time_ns()
+            news = self._news(path) if state.size else None
+            if news is None:
+                self._waiting.pop(path, None)
+            else:
+                self._waiting[path] = news
+
+    def _miss(self, path: str) -> None:
+        """Note that a file is not there any more. One that waits has its place in a window, unless
+        it waits under another name by now."""
+        self._judged.pop(path, None)
+        if path not in self._waiting:
+            del self._seen[path]
+            return
+        self._gone[path] = self._gone.get(path, 0) + 1
+        self.unsettled |= self._gone[path] < _LOOKS_GONE
+        if any(self._is_renamed(path, other) for other in self._waiting.values()):
+            del self._waiting[path], self._gone[path], self._seen[path]
+
     def _is_renamed(self, path: str, other: ArrivedFile) -> bool:
+        """Return whether a file that is gone waits under the name of another one."""
         gone = self._waiting[path]
         same = (other.first, other.last, other.size) == (gone.first, gone.last, gone.size)
         return same and other.path not in self._gone and other.path != path
 
     def _news(self, path: str) -> ArrivedFile | None:
         """Return what no window has taken of a file: all, what was added, or None."""
-        size = _size(self._seen[path])
+        size = max(0, self._seen[path].size)
         content = Content(path, size)
-        content.marks(size)
+        content.marks(size)  # whether it can be read
         try:
             own = [one for one in self._by_path.get(path, ()) if _has(content, one)]
             if content.problem is not None:
@@ -152,6 +176,8 @@ class Arrivals:
         return None
 
     def _range(self, content: Content, own: Sequence[TakenFile]) -> ArrivedFile | None:
+        """Return the first range that no window has taken, be it of the files of this name (`own`)
+        or of those that were moved here; None if there is none."""
         path, size = content.path, content.size
         covered = [(one.file.start, one.file.size) for one in own]
         moved = None
@@ -224,29 +250,24 @@ class Arrivals:
 
     def _present(self) -> dict[str, State]:
         """Return the files of the patterns with their states, each under one name."""
-        states = {}
-        for path in dict.fromkeys(self._paths()):
+        present: dict[str, State] = {}
+        names: dict[tuple[int, int], str] = {}
+        for path in dict.fromkeys(chain.from_iterable(map(_paths, self._patterns))):
             state = _state(path)
-            if state is not None:
-                states[path] = state
-        names: dict[tuple[object, ...], str] = {}
-        for path, state in states.items():
-            identity = state[-1]
-            if not isinstance(identity, tuple):
+            if state is None:
                 continue
-            other = names.get(identity)
-            if other is None or self._is_better_name(path, other):
-                names[identity] = path
+            other = names.get(state.identity) if state.identity else None
             if other is not None:
-                kept = names[identity]
-                dropped = other if kept == path else path
+                better = self._is_better_name(path, other)
+                kept, dropped = (path, other) if better else (other, path)
                 self._say_once(f"{dropped} and {kept} are one file: it is read as the latter.")
-        kept_names = set(names.values())
-        return {
-            path: state
-            for path, state in states.items()
-            if path in kept_names or not isinstance(state[-1], tuple)
-        }
+                if not better:
+                    continue
+                del present[other]
+            present[path] = state
+            if state.identity:
+                names[state.identity] = path
+        return present
 
     def _is_better_name(self, path: str, other: str) -> bool:
         """Return whether a file of two names is called by `path`: that of a window, if one has it,
@@ -256,18 +277,19 @@ class Arrivals:
             not os.path.islink(other),
         )
 
-    def _paths(self) -> Iterator[str]:
-        for pattern in self._patterns:
-            if storage.is_remote(pattern):
-                yield from storage.matches(pattern)
-            elif os.path.lexists(pattern):
-                yield os.path.abspath(pattern)
-            else:
-                # A folder is one of the files that are meant where it is named like them.
-                named = re.search(r"[^*?/\\]", re.split(r"[/\\]", pattern)[-1])
-                for path in sorted(glob.glob(pattern, recursive=True)):
-                    if named or not os.path.isdir(path):
-                        yield os.path.abspath(path)
+
+def _paths(pattern: str) -> Iterator[str]:
+    """Yield what matches a pattern."""
+    if storage.is_remote(pattern):
+        yield from storage.matches(pattern)
+    elif os.path.lexists(pattern):
+        yield os.path.abspath(pattern)
+    else:
+        # A folder is one of the files that are meant where it is named like them.
+        named = re.search(r"[^*?/\\]", re.split(r"[/\\]", pattern)[-1])
+        for path in sorted(glob.glob(pattern, recursive=True)):
+            if named or not os.path.isdir(path):
+                yield os.path.abspath(path)
 
 
 def _has(content: Content, taken: TakenFile) -> bool:
@@ -283,10 +305,11 @@ def _has(content: Content, taken: TakenFile) -> bool:
 def _is_at(taken: TakenFile, path: str) -> bool:
     """Return whether what was taken is in the file at a path now."""
     state = _state(path)
-    return state is not None and Content(path, _size(state)).begins_with(taken.file)
+    return state is not None and Content(path, max(0, state.size)).begins_with(taken.file)
 
 
 def _adds(covered: Sequence[tuple[int, int]], file: ArrivedFile) -> bool:
+    """Return whether a part of a taken range is in none of those covered."""
     inside = [(max(start, file.start), min(end, file.size)) for start, end in covered]
     ranges = [(start - file.start, end - file.start) for start, end in inside if start < end]
     return first_gap(ranges, file.size - file.start) is not None
@@ -295,25 +318,21 @@ def _adds(covered: Sequence[tuple[int, int]], file: ArrivedFile) -> bool:
 def _is_recent(state: State, judged: int) -> bool:
     """Return whether a file was written so shortly before it was looked into that it may have been
     written again without a change of its dates, which are as exact as the file system."""
-    return any(isinstance(date, int) and abs(judged - date) < _DATES for date in state[1:3])
-
-
-def _size(state: State) -> int:
-    return max(0, int(str(state[0])))
+    return any(abs(judged - date) < _INEXACT for date in state.dates)
 
 
 def _state(path: str) -> State | None:
-    """Return the state of a file; None if there is none. The last item is its identity on this
-    machine, if it has one."""
+    """Return the state of a file; None if it was deleted meanwhile."""
     try:
         if storage.is_remote(path):
-            return storage.version(path)
+            size, version = storage.version(path)
+            return State(size, version=version)
         found = os.stat(path)
     except (OSError, IndexError):
         if storage.is_remote(path) or not os.path.lexists(path):
-            return None  # it was deleted meanwhile
-        return _NO_FILE, "a link to nothing"
+            return None
+        return State(_NO_FILE)
     if not stat.S_ISREG(found.st_mode):
-        return _NO_FILE, "no file"
-    identity = found.st_dev, found.st_ino
-    return found.st_size, found.st_mtime_ns, found.st_ctime_ns, identity
+        return State(_NO_FILE)
+    dates = found.st_mtime_ns, found.st_ctime_ns
+    return State(found.st_size, dates, identity=(found.st_dev, found.st_ino))

@@ -11,6 +11,7 @@ fails where another command has written it, so no file is in two windows.
 """
 
 import glob
+import os
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -24,7 +25,7 @@ from ufo.pipelines.options.jobs import choose
 from ufo.pipelines.options.settings import Settings
 from ufo.pipelines.runs.attempt import checked_name, run_lock
 from ufo.pipelines.runs.finish import earlier_manifest
-from ufo.pipelines.runs.inputs import is_piped
+from ufo.pipelines.runs.inputs import folder_refused, is_piped
 from ufo.pipelines.runs.run import Finished, run_evaluate
 from ufo.pipelines.runs.taken import LOST, READ, UNUSABLE, ArrivedFile, TakenFile
 from ufo.pipelines.runs.window_inputs import BadFile, Window
@@ -74,6 +75,8 @@ def stream(
         closed = windows.unfinished()
         windows.tidy()
         arrivals = Arrivals(settings.input, windows.taken(), say)
+        for pattern in arrivals.unmatched():
+            say(f"No file matches --input {pattern!r} yet; the stream waits for files.")
         news, opened = clock(), None
         while True:
             for window in closed:
@@ -123,6 +126,8 @@ def _checked(settings: Settings) -> str:
             )
     if settings.if_finished != "replace":
         raise UsageError("--if_finished is for a run with an end; --streaming resumes by itself")
+    if all(map(os.path.isdir, settings.input)):  # one beside files is a bad file
+        raise folder_refused(settings.input[0])
     if any(map(is_piped, settings.input)):
         raise UsageError("--streaming waits for files, and --input names a pipe; leave one out")
     if settings.run is None:
@@ -185,7 +190,7 @@ class StreamWindows:
         found = []
         for window, files in self.closed().items():
             # Earlier versions have left out windows without a usable record.
-            earlier = any(file.first is None for file in files)
+            earlier = any(file.is_without_checksums for file in files)
             otherwise = UNUSABLE if earlier and self._has(window, _EMPTY) else READ
             outcomes = self._outcomes.get(window, {})
             found += [TakenFile(window, file, outcomes.get(file, otherwise)) for file in files]

@@ -86,10 +86,15 @@ def find_inputs(patterns: Sequence[str]) -> list[str]:
             raise UsageError(f"--input {pattern!r}: the {what}; check the path")
         for path in paths:
             if os.path.isdir(path):
-                files = f"{path.rstrip('/')}/*.jsonl"
-                raise UsageError(f"--input {path!r} is a folder; name its files, as in {files!r}")
+                raise folder_refused(path)
             found[path] = None
     return list(found)
+
+
+def folder_refused(path: str) -> UsageError:
+    """Return the error for a folder in place of files."""
+    files = f"{path.rstrip('/')}/*.jsonl"
+    return UsageError(f"--input {path!r} is a folder; name its files, as in {files!r}")
 
 
 @contextmanager

@@ -25,7 +25,6 @@ LOST: Final = "lost"
 """What became of a file in its window: it was read; nothing in it can be used; or it was gone, or
 another one, when the window was evaluated."""
 
-_PROBLEM: Final = "!"
 _LONGEST_LINE: Final = 64 << 20
 _BLOCK: Final = 1 << 20
 
@@ -35,8 +34,7 @@ class ArrivedFile:
     """What a window takes of a file: the bytes from `start` to `size`, its size at closing.
 
     `first` and `last` are checksums of the first and last bytes before `size`. A file that could
-    not be read when the window was closed has the reason there, after a mark. Windows of earlier
-    versions have neither.
+    not be read when the window was closed has none, but a `problem`: the reason.
     """
 
     path: str
@@ -44,12 +42,12 @@ class ArrivedFile:
     start: int = 0
     first: str | None = None
     last: str | None = None
+    problem: str | None = None
 
     @property
-    def problem(self) -> str | None:
-        """Why the file could not be read when its window was closed; None if it could."""
-        bad = self.first is not None and self.first.startswith(_PROBLEM)
-        return self.first[len(_PROBLEM) :] if bad and self.first else None
+    def is_without_checksums(self) -> bool:
+        """Whether an earlier version has closed the window: it recorded only path and size."""
+        return self.first is None and self.problem is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +60,10 @@ class TakenFile:
 
 
 class Content:
-    """The first `size` bytes of the file at `path`; what is asked for is read."""
+    """The first `size` bytes of the file at `path`; what is asked for is read.
+
+    `problem` is why the file cannot be read, once that was found out.
+    """
 
     def __init__(self, path: str, size: int) -> None:
         self.path = path
@@ -84,8 +85,9 @@ class Content:
         check_regular(self.path)
         return storage.read_range(self.path, start, end)
 
-    def marks(self, size: int) -> tuple[str, str]:
-        """Return the two checksums of the first `size` bytes; the reason if they cannot be read."""
+    def marks(self, size: int) -> tuple[str, str] | None:
+        """Return the two checksums of the first `size` bytes; None, and note the problem, if they
+        cannot be read."""
         if self.problem is None and size not in self._marks:
             try:
                 last = self.head[:size]
@@ -96,22 +98,24 @@ class Content:
             else:
                 first = sha256(self.head[:size]).hexdigest()
                 self._marks[size] = first, sha256(last).hexdigest()
-        if self.problem is not None:
-            return f"{_PROBLEM}{self.problem}", ""
-        return self._marks[size]
+        return self._marks[size] if self.problem is None else None
 
     def begins_with(self, taken: ArrivedFile) -> bool:
         """Return whether these bytes begin with those that were before the end of a taken range."""
-        if taken.first is None:  # by an earlier version
-            same = self.problem is None and taken.size <= self.size
-            return same and (taken.size == self.size or self._line_ends_at(taken.size))
         if self.problem is not None or taken.problem is not None:
-            return self.size == taken.size and self.marks(self.size)[0] == taken.first
-        return taken.size <= self.size and self.marks(taken.size) == (taken.first, taken.last)
+            return (self.size, self.problem) == (taken.size, taken.problem)
+        if taken.size > self.size:
+            return False
+        if taken.is_without_checksums:
+            return taken.size == self.size or self._line_ends_at(taken.size)
+        return self.marks(taken.size) == (taken.first, taken.last)
 
     def arrived(self, start: int, end: int) -> ArrivedFile:
         """Return what a window takes by taking this range."""
-        return ArrivedFile(self.path, end, start, *self.marks(end))
+        marks = self.marks(end)
+        if marks is None:
+            return ArrivedFile(self.path, end, start, problem=self.problem)
+        return ArrivedFile(self.path, end, start, *marks)
 
     def is_blank(self, start: int, end: int) -> bool:
         """Return whether there is nothing but space in a range."""

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
+from tempfile import gettempdir
 from typing import Any, Final
 
 from ufo.pipelines.runs.inputs import (
@@ -71,6 +72,8 @@ class Window:
 
 
 class _Bad(Exception):
+    """A file cannot be used: what became of it, the type of its failure, and the reason."""
+
     def __init__(self, outcome: str, kind: str, reason: str) -> None:
         super().__init__(reason)
         self.outcome, self.kind, self.reason = outcome, kind, reason
@@ -106,6 +109,11 @@ def read_window(
 def _read(
     window: Window, file: ArrivedFile, name: str, copy: str, used: Used, parse: Parse
 ) -> InputFile:
+    """Copy what a window reads of a file, and write it as JSON Lines if it is in another format.
+
+    Lines that were added to JSON Lines are read alone. Of any other format the whole file is read,
+    since its beginning says how, and what an earlier window had is left out.
+    """
     content = _content(window, file, name)
     try:
         form = format_of(content.head[:HEAD_BYTES], NAMES)
@@ -120,15 +128,17 @@ def _read(
     first = 1 + (_line_ends(content.path, start) if start else 0)
     plain = PlainFile(name, here, file.size - start, first_line=first)
     try:
-        if form != LINES or file.start > start:
-            added = _Added(here, form, file.start, parse) if file.start else None
-            plain = replace(plain, path=f"{copy}.jsonl")
-            blocks = added.lines if added else None
-            plain, n_lines = convert(form, here, plain, used, blocks)
-            plain = replace(plain, first_line=1 + (added.skipped if added else 0))
-            os.unlink(here)
-        else:
+        if form == LINES and start == file.start:
             n_lines = _line_ends(here, plain.size) + (not _ends_line(here, plain.size))
+        else:
+            target = replace(plain, path=f"{copy}.jsonl")
+            if file.start:
+                added = _Added(here, form, file.start, parse)
+                plain, n_lines = convert(form, here, target, used, added.lines)
+                plain = replace(plain, first_line=1 + added.skipped)
+            else:
+                plain, n_lines = convert(form, here, target, used)
+            os.unlink(here)
     except Exception as error:  # the readers of formats have errors of their own
         if lacks_memory(error) or isinstance(error, (_Bad, RunError)):
             raise
@@ -199,10 +209,12 @@ def _copy(path: str, here: str, start: int, file: ArrivedFile) -> str:
 
 
 def _check_machine(error: Exception) -> None:
+    """Raise a RunError if this machine is at fault and no file is: its disk is full, say."""
     if isinstance(error, OSError) and error.errno in _OF_THIS_MACHINE:
         raise RunError(
-            f"the input cannot be copied: {error.strerror}. What was finished is kept, and the "
-            "same command continues."
+            "the input cannot be copied into the folder for temporary files (TMPDIR), "
+            f"{gettempdir()!r}: {error.strerror}. What was finished is kept, and the same command "
+            "continues."
         ) from error
 
 
@@ -257,6 +269,7 @@ def _with_problem(line: bytes) -> bytes:
 
 
 def _lines_before(stream: io.BufferedReader, size: int, used: Used) -> Iterator[bytes]:
+    """Yield the lines that are in the first `size` bytes of a file, as far as they can be read."""
     head = stream.read(min(size, HEAD_BYTES))
     stream.seek(0)
     blocks = iter(partial(stream.read, 1 << 16), b"")
@@ -278,6 +291,7 @@ def _lines_before(stream: io.BufferedReader, size: int, used: Used) -> Iterator[
 
 
 def _check_usable(file: InputFile, parse: Parse) -> None:
+    """Raise a _Bad with the first reason if no record of a file can be used."""
     plain, n_lines = file.plain, 0
     first: Failure | None = None
     with storage.open_read(plain.path) as stream:

@@ -284,7 +284,7 @@ class World:
         assert times == dict.fromkeys(self.files.bad, 1)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(24))
 def test_each_usable_line_is_read_once_whatever_happens(
     tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -315,7 +315,7 @@ def test_each_usable_line_is_evaluated_once_by_a_real_stream(tmp_path: Path, see
     world.check(**tables(world.output))
 
 
-@pytest.mark.parametrize("number", range(2, 14, 2))
+@pytest.mark.parametrize("number", [2, 6, 10])
 def test_each_line_is_evaluated_once_by_a_command_that_is_killed(
     tmp_path: Path, number: int
 ) -> None:

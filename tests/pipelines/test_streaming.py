@@ -314,6 +314,7 @@ def appends(path: Path, data: bytes) -> Step:
 
 
 HEADER = b"id,response\n"
+FEW = b"".join(LINE % number for number in range(20))
 GROWN = {
     "rows of CSV": (HEADER + b'r1,"Oslo\nis big."\n', b"r2,Lima is big.\n", ["r1", "r2"]),
     "a row after one without an end": (HEADER + b"r1,Oslo.", b"\nr2,Lima.\n", ["r1", "r2"]),
@@ -326,9 +327,9 @@ GROWN = {
         ["r1", "r2"],
     ),
     "a gzip file that was cut": (
-        gzip.compress(MANY)[:900],
-        gzip.compress(MANY)[900:],
-        sorted(f"r{number}" for number in range(3_000)),
+        gzip.compress(FEW)[:90],
+        gzip.compress(FEW)[90:],
+        sorted(f"r{number}" for number in range(20)),
     ),
     "an array that was cut": (
         b'[{"id": "r1", "response": "A."}, {"id": "r2", "resp',
@@ -512,6 +513,29 @@ def test_the_seconds_of_a_window(world: World, seconds: tuple[str, ...], closed_
     world.add("a", "r1")
     world.run(seconds=seconds)
     assert world.closed_at == [closed_at]
+
+
+def test_a_folder_in_place_of_files_is_refused(tmp_path: Path) -> None:
+    places = ("--input", str(tmp_path), "--output", str(tmp_path / "out"))
+    with pytest.raises(UsageError, match=r"is a folder; name its files, as in '.*/\*\.jsonl'"):
+        stream(settings_of("--streaming", *OFFLINE, *places), print, print)
+
+
+def test_a_folder_beside_files_costs_itself(world: World) -> None:
+    """A shell names each of them, where the pattern is not in quotes."""
+    world.add("a", "r1")
+    folder = world.folder / "in" / "b.jsonl"
+    folder.mkdir()
+    assert world.run("--input", f"{world.folder}/in/a.jsonl", str(folder)) == 1
+    assert world.windows == [("s.w000001", ["r1"])]
+    assert [row[1:3] for row in failures(world)] == [("b.jsonl", "unreadable_file")]
+
+
+def test_a_pattern_that_no_file_matches_yet_is_said(world: World) -> None:
+    world.happens = {3: lambda: world.add("a", "r1")}
+    assert world.run() == 1
+    pattern = f"{world.folder}/in/*.jsonl"
+    assert world.said == [f"No file matches --input {pattern!r} yet; the stream waits for files."]
 
 
 @pytest.mark.parametrize(
