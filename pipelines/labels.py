@@ -458,7 +458,10 @@ def _label_of(line: _Line, directory: str, folder: _Folder) -> float | None:
             "columns as text)"
         )
     if run and run not in folder.sizes and not stored:
-        raise ValueError(f"no finished run {run!r} in {directory!r}")
+        raise ValueError(
+            f"no finished run {run!r} in {directory!r} (if it was deleted, leave out the column "
+            "run)"
+        )
     if run and not stored and run not in folder.units[line.unit]:
         raise ValueError(f"run {run!r} has no unit {line.unit[1]!r} of response {line.unit[0]!r}")
     if line.get("stratum") and not _SIZE.fullmatch(size):
@@ -475,7 +478,6 @@ def _sizes(
 ) -> dict[tuple[str, str | None], int]:
     """Add the units from which the sheet's lines were drawn, by run and stratum, to the folder's
     population. Return the sizes of the strata, and say where these are not what the sheet says."""
-    sheets = results.query("SELECT DISTINCT sheet FROM sheet_populations").column(0).to_pylist()
     sizes: dict[tuple[str, str | None], int] = {
         (row.run, row.stratum): row.stratum_size
         for row in folder.before
@@ -486,18 +488,19 @@ def _sizes(
         if stratum is None:
             continue
         size = _most_written(folder, run, stratum, lines, notices)
-        others = _others(stratum)
-        if others is None or not others <= {*sheets}:
-            own.append((run, stratum))
-        else:
-            drawn = _all_but(results, folder, sheet, run, others)
-            if drawn and _sizes_written(lines).keys() != {len(drawn)}:
+        drawn = _drawn(results, folder, sheet, run, stratum)
+        # Lines that name no run may be of a smaller one that has gone.
+        of_this_run = size >= len(drawn) or all(line.get("run") for line in lines)
+        if drawn and of_this_run:
+            if _sizes_written(lines).keys() != {len(drawn)}:
                 notices.append(
                     f"stratum_size of {stratum!r} is {size:,}, but run {run} has "
                     f"{quantity(len(drawn), 'such claim')}; {len(drawn):,} is taken"
                 )
-            size = len(drawn) or size
+            size = len(drawn)
             folder.population[run] |= drawn
+        else:
+            own.append((run, stratum))
         sizes[run, stratum] = size
     for run in dict.fromkeys(run for run, _ in given):
         strata = {stratum: size for (of, stratum), size in sizes.items() if of == run}
@@ -514,8 +517,9 @@ def _sizes(
             if whole >= units:
                 folder.population[run] |= _all_but(results, folder, sheet, run, frozenset())
             else:
-                size, lines = strata[stratum], given[run, stratum]
-                folder.population[run] |= _part(results, run, stratum, size, lines, notices)
+                lines = given[run, stratum]
+                part = _part(results, run, stratum, strata[stratum], lines, notices)
+                folder.population[run] |= part
     return sizes
 
 
@@ -541,12 +545,17 @@ def _most_written(
     return most
 
 
-def _others(stratum: str) -> frozenset[str] | None:
-    """Return the sheets whose units are not in a stratum of `ufo label sample`; None if it is a
-    stratum of the user's own."""
-    if stratum.startswith(_REST):
-        return frozenset(stratum.removeprefix(_REST).split(", "))
-    return frozenset() if stratum == _ALL else None
+def _drawn(results: Results, folder: _Folder, sheet: str, run: str, stratum: str) -> set[_Unit]:
+    """Return the units of a stratum of `ufo label sample`: all of the run, or those that the sheets
+    of its name do not have. There are none where it is a stratum of a user's own, or one of these
+    sheets is not in the folder."""
+    if stratum == _ALL:
+        return _all_but(results, folder, sheet, run, frozenset())
+    if not stratum.startswith(_REST):
+        return set()
+    others = frozenset(stratum.removeprefix(_REST).split(", "))
+    known = results.query("SELECT DISTINCT sheet FROM sheet_populations").column(0).to_pylist()
+    return _all_but(results, folder, sheet, run, others) if others <= {*known} else set()
 
 
 def _all_but(

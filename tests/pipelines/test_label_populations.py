@@ -374,6 +374,25 @@ def test_a_stratum_without_sheets_that_are_gone_is_of_its_rows(
     assert (whole["score"], whole["n_covered"]) == (None, 30)
 
 
+def test_a_sheet_of_a_run_that_is_gone_speaks_for_its_own_rows(
+    runs: Path, ask: Ask, tmp_path: Path
+) -> None:
+    sheet = tmp_path / "s.csv"
+    ok("label", "sample", runs, "--n", 100, "--run", "A", "--output", sheet)
+    rows = read_csv(sheet)
+    for name in ("A", "A2"):
+        (runs / f"run={name}").rename(tmp_path / name)
+    write_csv(sheet, rows, label="true")
+    done = ends(2, "label", "import", runs, sheet)
+    assert "no finished run 'A'" in done.err
+    assert "if it was deleted, leave out the column run" in done.err
+    write_csv(sheet, rows, label="true", run="")
+    done = ok("label", "import", runs, sheet)
+    assert "the sheet has 100 of the 200 claims of stratum 'all'" in done.err
+    whole, part = ask(CORRECTED, "AB")
+    assert (whole["score"], whole["n_covered"], part["n_units"]) == (None, 100, 100)
+
+
 def test_an_annotator_who_differs_from_themselves_is_listed(
     runs: Path, ask: Ask, tmp_path: Path
 ) -> None:
