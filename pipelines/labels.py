@@ -91,7 +91,7 @@ ORDER BY
     sha256(concat_ws('|', $seed, d.response_id)), d.response_id, d.sentence_index, d.unit_id
 """  # noqa: S608
 _SHEET = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-_SIZE = re.compile(r"0*[1-9][0-9]*(\.0+)?")  # with gaps, pandas writes numbers as 60.0
+_SIZE = re.compile(r"0*[1-9][0-9]{0,14}(\.0+)?")  # with gaps, pandas writes numbers as 60.0
 _READ = ("run", "response_id", "unit_id", "stratum", "stratum_size", "label", "note", "annotator")
 _SHOWN = 10
 _LONGEST_CELL = 2**24  # a response can be longer than the 128 KiB that csv takes by default
@@ -124,16 +124,14 @@ def sample(results: Results, n: int, seed: int = 0) -> tuple[list[list[object]],
 
 @dataclass(frozen=True, slots=True)
 class _Line:
+    """A line of a sheet: the columns that are read, as people wrote them."""
+
     number: int
-    cells: Mapping[str, str | None]
+    unit: _Unit
+    cells: Mapping[str, str]
 
     def get(self, name: str) -> str:
-        return with_formula((self.cells.get(name) or "").strip())
-
-    @property
-    def unit(self) -> _Unit:
-        # A user's id may begin or end with a space.
-        return with_formula(self.cells.get("response_id") or ""), self.get("unit_id")
+        return self.cells.get(name, "")
 
 
 @dataclass
@@ -239,10 +237,9 @@ def _imported(
         for key, (line, label) in found.labels.items()
     }
     kept = {key: row for key, row in earlier.items() if key not in withdrawn} | new
-    given: dict[tuple[str, str | None], Counter[int]] = defaultdict(Counter)
+    given: dict[tuple[str, str | None], list[_Line]] = defaultdict(list)
     for line in found.usable:
-        stratum = line.get("stratum") or None
-        given[run_of(line), stratum][int(float(line.get("stratum_size"))) if stratum else 0] += 1
+        given[run_of(line), line.get("stratum") or None].append(line)
     sizes = _sizes(results, folder, sheet, given, notices)
     rows = weighted(
         replace(row, stratum_size=sizes.get((row.run, row.stratum), row.stratum_size))
@@ -269,6 +266,16 @@ def _imported(
         for (unit, annotator), row in new.items()
         if any(labels != {row.label} for who, labels in by_unit[unit].items() if who != annotator)
     }
+    twice = {
+        (row.response_id, row.unit_id)
+        for row in folder.others
+        if _key(row) in new and new[_key(row)].label != row.label
+    }
+    if twice:
+        notices.append(
+            f"{quantity(len(twice), 'claim')} with another label by the same annotator on another "
+            "sheet, which counts as much; see the report label_conflicts"
+        )
     said = Counter(
         "true" if label == 1 else "false" if label == 0 else "partly"
         for _, label in found.labels.values()
@@ -322,9 +329,9 @@ def _read(path: str) -> tuple[list[_Line], list[str]]:
     except ValueError as error:
         raise UsageError(f"cannot read {path!r}: {error}; a sheet is CSV in UTF-8.") from error
     stream = io.StringIO(text, newline="")
-    rows = csv.DictReader(stream, delimiter=delimiter_of(text.partition("\n")[0]), strict=True)
+    rows = csv.reader(stream, delimiter=delimiter_of(text.partition("\n")[0]), strict=True)
     try:
-        names = rows.fieldnames or ()
+        names = [name.strip().lower() for name in next(rows, ())]
         wanted = [name for name in ("response_id", "unit_id", "label") if name not in names]
         if wanted:
             raise UsageError(
@@ -338,13 +345,21 @@ def _read(path: str) -> tuple[list[_Line], list[str]]:
                 f"{path!r} has more than one column {' and '.join(both)}: which one counts? Leave "
                 "one, or make a row for each label, with a column `annotator`."
             )
-        lines = [_Line(rows.line_num, row) for row in rows]
+        lines = [_line(rows.line_num, names, row) for row in rows if any(map(str.strip, row))]
     except csv.Error as error:
         raise UsageError(f"{path!r}, after line {rows.line_num}: {error}.") from error
     notices = [
         f"there is more than one column {one_line(one)}; none of them is read" for one in twice
     ]
-    return [line for line in lines if any(map(line.get, names))], notices
+    return lines, notices
+
+
+def _line(number: int, names: Sequence[str], row: Sequence[str]) -> _Line:
+    written = dict(zip(names, row, strict=False))
+    cells = {name: with_formula(written[name].strip()) for name in _READ if name in written}
+    # A user's id may begin or end with a space.
+    response_id = with_formula(written["response_id"])
+    return _Line(number, (response_id, cells.get("unit_id", "")), cells)
 
 
 def _folder(results: Results, sheet: str, lines: Sequence[_Line]) -> _Folder:
@@ -455,47 +470,69 @@ def _sizes(
     results: Results,
     folder: _Folder,
     sheet: str,
-    given: Mapping[tuple[str, str | None], Counter[int]],
+    given: Mapping[tuple[str, str | None], Sequence[_Line]],
     notices: list[str],
 ) -> dict[tuple[str, str | None], int]:
-    """Add the units from which strata were drawn to the folder's population. Return the sizes of
-    the strata by run, and say where these are not what the sheet says (`given`)."""
-    sizes: dict[tuple[str, str | None], int] = {}
-    for (run, stratum), said in given.items():
-        drawn = _population(results, folder, sheet, run, stratum)
-        if stratum is not None:
-            sizes[run, stratum] = _size(folder, run, stratum, len(drawn), said, notices)
-        folder.population[run] |= drawn
-    for run in dict.fromkeys(run for run, _ in sizes):
-        whole = sum(size for (of, _), size in sizes.items() if of == run)
-        if run in folder.sizes and whole > folder.sizes[run]:
+    """Add the units from which the sheet's lines were drawn, by run and stratum, to the folder's
+    population. Return the sizes of the strata, and say where these are not what the sheet says."""
+    sheets = results.query("SELECT DISTINCT sheet FROM sheet_populations").column(0).to_pylist()
+    sizes: dict[tuple[str, str | None], int] = {
+        (row.run, row.stratum): row.stratum_size
+        for row in folder.before
+        if row.stratum_size is not None
+    }
+    own: list[tuple[str, str]] = []
+    for (run, stratum), lines in given.items():
+        if stratum is None:
+            continue
+        size = _most_written(folder, run, stratum, lines, notices)
+        others = _others(stratum)
+        if others is None or not others <= {*sheets}:
+            own.append((run, stratum))
+        else:
+            drawn = _all_but(results, folder, sheet, run, others)
+            if drawn and _sizes_written(lines).keys() != {len(drawn)}:
+                notices.append(
+                    f"stratum_size of {stratum!r} is {size:,}, but run {run} has "
+                    f"{quantity(len(drawn), 'such claim')}; {len(drawn):,} is taken"
+                )
+            size = len(drawn) or size
+            folder.population[run] |= drawn
+        sizes[run, stratum] = size
+    for run in dict.fromkeys(run for run, _ in given):
+        strata = {stratum: size for (of, stratum), size in sizes.items() if of == run}
+        if not strata:
+            folder.population[run] |= _all_but(results, folder, sheet, run, frozenset())
+            continue
+        whole, units = sum(strata.values()), folder.sizes.get(run, 0)
+        if units and whole > units:
             notices.append(
                 f"the strata of run {run} have {whole:,} claims by their stratum_size, and the run "
-                f"has {folder.sizes[run]:,}"
+                f"has {units:,}"
             )
+        for stratum in (stratum for of, stratum in own if of == run):
+            if whole >= units:
+                folder.population[run] |= _all_but(results, folder, sheet, run, frozenset())
+            else:
+                size, lines = strata[stratum], given[run, stratum]
+                folder.population[run] |= _part(results, run, stratum, size, lines, notices)
     return sizes
 
 
-def _size(
-    folder: _Folder,
-    run: str,
-    stratum: str,
-    counted: int,
-    said: Counter[int],
-    notices: list[str],
+def _sizes_written(lines: Sequence[_Line]) -> Counter[int]:
+    return Counter(int(float(line.get("stratum_size"))) for line in lines)
+
+
+def _most_written(
+    folder: _Folder, run: str, stratum: str, lines: Sequence[_Line], notices: list[str]
 ) -> int:
-    """Return the size of a stratum: what its population counts, else what most rows say."""
-    if len(said) > 1:
-        each = ", ".join(f"{size:,} (in {quantity(n, 'row')})" for size, n in said.most_common())
+    """Return the size of a stratum that most lines have; say where others differ, or earlier
+    ones."""
+    written = _sizes_written(lines)
+    if len(written) > 1:
+        each = ", ".join(f"{size:,} (in {quantity(n, 'row')})" for size, n in written.most_common())
         notices.append(f"stratum {stratum!r} has more than one stratum_size: {each}")
-    most = max(said, key=lambda size: (said[size], size))
-    if counted and _is_drawn_here(stratum):
-        if said.keys() != {counted}:
-            notices.append(
-                f"stratum_size of {stratum!r} is {most:,}, but run {run} has "
-                f"{quantity(counted, 'such claim')}; {counted:,} is taken"
-            )
-        return counted
+    most = max(written, key=lambda size: (written[size], size))
     before = {row.stratum_size for row in folder.before if (row.run, row.stratum) == (run, stratum)}
     if changed := sorted(before - {most, None}, key=str):
         notices.append(
@@ -504,20 +541,20 @@ def _size(
     return most
 
 
-def _is_drawn_here(stratum: str | None) -> bool:
-    return stratum == _ALL or (stratum is not None and stratum.startswith(_REST))
+def _others(stratum: str) -> frozenset[str] | None:
+    """Return the sheets whose units are not in a stratum of `ufo label sample`; None if it is a
+    stratum of the user's own."""
+    if stratum.startswith(_REST):
+        return frozenset(stratum.removeprefix(_REST).split(", "))
+    return frozenset() if stratum == _ALL else None
 
 
-def _population(
-    results: Results, folder: _Folder, sheet: str, run: str, stratum: str | None
+def _all_but(
+    results: Results, folder: _Folder, sheet: str, run: str, others: frozenset[str]
 ) -> set[_Unit]:
-    """Return the units that a stratum was drawn from: of a run, without those of the sheets that
-    the stratum names; strata of other names are parts of the run. What an earlier import kept of a
-    run stays where it has gone, or other sheets have changed."""
+    """Return the units of a run without those of other sheets. What an earlier import kept stays
+    where the run has gone, or the other sheets have changed."""
     kept = folder.population.get(run, set())
-    others = []
-    if stratum is not None and stratum.startswith(_REST):
-        others = stratum.removeprefix(_REST).split(", ")
     if run not in folder.sizes or (others and kept):
         return kept
     rows = results.query(
@@ -525,9 +562,42 @@ def _population(
         "  SELECT 1 FROM sheet_populations AS p WHERE list_contains($others, p.sheet) "
         "  AND (p.sheet, p.run) != ($sheet, $run) "
         "  AND p.response_id = fact_units.response_id AND p.unit_id = fact_units.unit_id)",
-        {"run": run, "others": others, "sheet": sheet},
+        {"run": run, "others": sorted(others), "sheet": sheet},
     )
     return {(row["response_id"], row["unit_id"]) for row in rows.to_pylist()}
+
+
+def _part(
+    results: Results,
+    run: str,
+    stratum: str,
+    size: int,
+    lines: Sequence[_Line],
+    notices: list[str],
+) -> set[_Unit]:
+    """Return the units of a user's own stratum of a part of a run: those of the model, of the data
+    set or of both that all its lines share, where there are as many; else those of its lines."""
+    rows = results.query(
+        "SELECT u.response_id, u.unit_id, r.model, r.dataset FROM fact_units AS u "
+        "INNER JOIN responses AS r ON r.run = u.run AND r.response_id = u.response_id "
+        "WHERE u.run = ?",
+        [run],
+    ).to_pylist()
+    drawn = {line.unit for line in lines}
+    for names in (("model",), ("dataset",), ("model", "dataset")):
+        parts: dict[tuple[str | None, ...], set[_Unit]] = defaultdict(set)
+        for row in rows:
+            parts[tuple(row[name] for name in names)].add((row["response_id"], row["unit_id"]))
+        for units in parts.values():
+            if len(units) == size and drawn <= units:
+                return units
+    if len(drawn) < size:
+        notices.append(
+            f"the sheet has {len(drawn):,} of the {size:,} claims of stratum {stratum!r}, and the "
+            f"others are not known: its labels speak for these {len(drawn):,}. For the others, "
+            "too, give each claim of the stratum a row, with an empty label where nobody gave one"
+        )
+    return drawn
 
 
 def _of_other_runs(folder: _Folder, runs: Iterable[str], results: Results) -> list[str]:

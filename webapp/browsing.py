@@ -108,7 +108,7 @@ SELECT
     CASE v.label WHEN 1 THEN 'supported' WHEN 0 THEN 'refuted' ELSE 'undecided' END AS verdict,
     if(l.label IN (0, 1), CAST(CAST(l.label AS BIGINT) AS VARCHAR), CAST(l.label AS VARCHAR))
         AS label,
-    l.note
+    l.note, l.annotator
 FROM labels AS l
 INNER JOIN fact_units AS u ON u.response_id = l.response_id AND u.unit_id = l.unit_id
 INNER JOIN responses AS r ON r.run = u.run AND r.response_id = u.response_id

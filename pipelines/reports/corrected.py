@@ -28,9 +28,8 @@ def corrected_words(rows: Sequence[Mapping[str, Any]]) -> Row | None:
         rest = f", since {labels} speak for {n:,} of {of:,} claims, which is less than half"
     else:
         title = f"Corrected by people {whole['corrected_score']:.3f}"
-        rest = f"{interval(whole)}, from {labels}"
-        if n < of:
-            rest += f" that speak for {n:,} of {of:,} claims"
+        share = f"{n:,} of {of:,} claims" if n < of else f"all {quantity(of, 'claim')}"
+        rest = f"{interval(whole)}, from {labels} that speak for {share}"
     if n < of:
         part = next((row for row in rows if row["level"] == "sampled"), None)
         if part is not None and part["corrected_score"] is not None:

@@ -4,9 +4,10 @@
 -- n_pairs of labels; n_equal of these are equal, share_equal. kappa is Cohen's (1960), for two
 -- annotators: 1 is full agreement, 0 that of chance by how often each gives a label. alpha is
 -- Krippendorff's for nominal labels (2011), for any number of annotators with gaps: 1 is full
--- agreement, 0 that of chance by how often a label is given. Both are NULL where everybody gave one
--- label. Of more than 60 annotators there are no pairs. An annotator is who a sheet's column `annotator` names, else the sheet. The report
--- label_conflicts has the claims.
+-- agreement, 0 that of chance by how often a label is given. Where everybody gave one and the same
+-- label, chance would agree as often; then both are NULL, and `note` says so. Of more than 60
+-- annotators there are no pairs. An annotator is who a sheet's column `annotator` names, else the
+-- sheet. The report label_conflicts has the claims.
 -- group: agreement
 -- summary: How far annotators agree with each other, overall and by pair
 -- order: run, part, annotator_a, annotator_b
@@ -37,6 +38,11 @@ compared AS (
 SELECT
     run,
     if(found.annotator_a IS NULL, 'all', 'pair') AS part,
-    unnest(found)
+    unnest(found),
+    if(
+        found.alpha IS NULL,
+        'kappa and alpha are undefined: all gave one label, so chance would agree as often',
+        NULL
+    ) AS note
 FROM compared
 WHERE found.n_units > 0

@@ -1,14 +1,15 @@
 -- Claims on which annotators differ
--- Fact units with unequal labels of two or more annotators, to be decided by somebody: first those
--- on which they are even (tied), whose label counts as 0.5. label is that of the majority. said has
--- who said what. share_equal is the share of the pairs of labels that are equal. A sheet of one more
--- annotator decides a tie.
+-- Fact units with unequal labels, of two or more annotators or of one on several sheets, to be
+-- decided by somebody: first those on which as many say true as false (tied). label is that of the
+-- majority, of a tie 0.5. said has who said what; who said different things on several sheets counts
+-- by the mean of them. share_equal is the share of the pairs of labels of two annotators that are
+-- equal. A sheet of one more annotator decides a tie.
 -- group: agreement
 -- summary: Claims on which annotators differ, those without a majority first
 -- needs: human_labels
 -- order: run, tied DESC, share_equal, response_id, unit_id
 -- shows: response_id, unit_id, claim, label, tied, said, notes
--- empty: annotators agree on every claim that two of them labelled
+-- empty: nobody differs on a claim that was labelled twice
 WITH given AS (
     SELECT
         u.run,
@@ -17,6 +18,11 @@ WITH given AS (
         u.claim,
         l.annotator,
         median(l.label) AS label,
+        count(DISTINCT l.label) > 1 AS differs,
+        list(
+            CASE l.label WHEN 1 THEN 'true' WHEN 0 THEN 'false' ELSE CAST(l.label AS VARCHAR) END
+        ) AS words,
+        array_to_string(list_sort(list_distinct(words)), ' and ') AS said,
         string_agg(DISTINCT l.note, '; ' ORDER BY l.note) AS note
     FROM fact_units AS u
     INNER JOIN labels AS l USING (response_id, unit_id)
@@ -32,6 +38,7 @@ counted AS (
         claim,
         label,
         count(*) AS n,
+        bool_or(differs) AS differs,
         sum(count(*)) OVER one AS n_annotators
     FROM given
     GROUP BY run, response_id, unit_id, claim, label
@@ -43,10 +50,10 @@ shares AS (
         run,
         response_id,
         unit_id,
-        sum(n * (n - 1)) / any_value(n_annotators * (n_annotators - 1)) AS share_equal
+        sum(n * (n - 1)) / nullif(any_value(n_annotators * (n_annotators - 1)), 0) AS share_equal
     FROM counted
     GROUP BY run, response_id, unit_id
-    HAVING count(*) > 1
+    HAVING count(*) > 1 OR bool_or(differs)
 ),
 
 told AS (
@@ -58,12 +65,7 @@ told AS (
         count(*) AS n_annotators,
         count(*) FILTER (WHERE label > 0.5) AS n_true,
         count(*) FILTER (WHERE label < 0.5) AS n_false,
-        string_agg(
-            annotator
-            || ': '
-            || CASE label WHEN 1 THEN 'true' WHEN 0 THEN 'false' ELSE CAST(label AS VARCHAR) END,
-            ', ' ORDER BY annotator
-        ) AS said,
+        string_agg(annotator || ': ' || said, ', ' ORDER BY annotator) AS said,
         string_agg(annotator || ': ' || note, ', ' ORDER BY annotator) AS notes
     FROM given
     GROUP BY run, response_id, unit_id, claim
@@ -75,7 +77,7 @@ SELECT
     t.unit_id,
     t.claim,
     h.label,
-    h.label = 0.5 AS tied,
+    t.n_true = t.n_false AS tied,
     t.n_annotators,
     t.n_true,
     t.n_false,

@@ -255,6 +255,7 @@ def test_lines_that_cannot_be_read_cost_themselves(runs: Path, ask: Ask, tmp_pat
     ("head", "rows", "told"),
     [
         ("response_id,unit_id,label,label", "a000,a000-u,true,false", "more than one column label"),
+        ("response_id,unit_id,label,Label ", "a000,a000-u,true,no", "more than one column label"),
         (
             "response_id,unit_id,label,mine,mine",
             "a000,a000-u,true,x,y",
@@ -287,7 +288,8 @@ def test_lines_that_cannot_be_read_cost_themselves(runs: Path, ask: Ask, tmp_pat
         ),
     ],
     ids=[
-        *("two columns of labels", "two other columns", "another size", "two sizes"),
+        *("two columns of labels", "two but for case and space", "two other columns"),
+        *("another size", "two sizes"),
         *("strata larger than the run", "another run", "a run that is not named"),
     ],
 )
@@ -296,7 +298,7 @@ def test_what_is_odd_about_a_sheet_is_said(
 ) -> None:
     sheet = tmp_path / "s.csv"
     sheet.write_text(f"{head}\n{rows}\n")
-    done = ends(2 if "label,label" in head else 0, "label", "import", runs, sheet)
+    done = ends(2 if "label,label" in head.lower() else 0, "label", "import", runs, sheet)
     assert told in done.err
 
 
@@ -308,6 +310,97 @@ def test_a_stratum_whose_size_has_changed_is_said(runs: Path, tmp_path: Path) ->
         )
         done = ok("label", "import", runs, sheet)
     assert "stratum_size of 'long' was 50, and is 60 now" in done.err
+
+
+STRATA = "run,response_id,unit_id,label,stratum,stratum_size\n"
+
+
+@pytest.mark.parametrize(
+    ("stratum", "size", "rows", "covered"),
+    [
+        ("by hand", 60, 20, 20),  # which the other 40 are is not known
+        ("by hand", 60, 60, 60),
+        ("by model", 50, 20, 50),  # all claims of one model
+        ("by data set", 100, 20, 100),
+        ("by both", 25, 10, 25),
+        ("whole", 200, 20, 200),
+    ],
+)
+def test_a_stratum_of_ones_own_is_a_part_of_a_run(
+    runs: Path, ask: Ask, tmp_path: Path, stratum: str, size: int, rows: int, covered: int
+) -> None:
+    models = {one: f"m{at % 4}" for at, one in enumerate(OLD)}
+    datasets = {one: f"d{at // 100}" for at, one in enumerate(OLD)}
+    parts = rows_of(votes(OLD), ("ref",), models=models, datasets=datasets)
+    write_run(runs, parts, "S", finished_at="2025-06-05T00:00:00Z")
+    drawn_from = {
+        "by model": [one for one in OLD if models[one] == "m1"],
+        "by both": [one for one in OLD if (models[one], datasets[one]) == ("m1", "d0")],
+    }.get(stratum, OLD)
+    lines = [
+        f"S,{one},{one}-u,{'true' if at < 10 else ''},{stratum},{size}"
+        for at, one in enumerate(drawn_from[:rows])
+    ]
+    sheet = tmp_path / "s.csv"
+    sheet.write_text(STRATA + "\n".join(lines))
+    done = ok("label", "import", runs, sheet)
+    told = "the sheet has 20 of the 60 claims of stratum 'by hand', and the others are not known"
+    assert (told in done.err) == (covered < size)
+    whole, *rest = ask(CORRECTED, "S")
+    assert (whole["n_labelled"], whole["n_covered"], whole["n_units"]) == (10, covered, 200)
+    assert (whole["score"] is None) == (covered < 100)
+    assert [row["n_units"] for row in rest] == [covered] * (covered < 200)
+
+
+def test_strata_that_come_one_by_one_make_the_whole(runs: Path, ask: Ask, tmp_path: Path) -> None:
+    sheet = tmp_path / "s.csv"
+    for stratum, names in (("first", OLD[:40]), ("second", OLD[60:100])):
+        size = 60 if stratum == "first" else 140
+        lines = [f"A,{one},{one}-u,true,{stratum},{size}" for one in names]
+        sheet.write_text(STRATA + "\n".join(lines))
+        ok("label", "import", runs, sheet)
+    (whole,) = ask(CORRECTED, "A")
+    assert (whole["n_labelled"], whole["share"]) == (80, 1.0)
+
+
+def test_a_stratum_without_sheets_that_are_gone_is_of_its_rows(
+    runs: Path, ask: Ask, tmp_path: Path
+) -> None:
+    sheet = tmp_path / "s.csv"
+    lines = [f"AB,{one},{one}-u,true,not in Gone,200" for one in NEW[:30]]
+    sheet.write_text(STRATA + "\n".join(lines))
+    assert "the sheet has 30 of the 200 claims" in ok("label", "import", runs, sheet).err
+    whole, _ = ask(CORRECTED, "AB")
+    assert (whole["score"], whole["n_covered"]) == (None, 30)
+
+
+def test_an_annotator_who_differs_from_themselves_is_listed(
+    runs: Path, ask: Ask, tmp_path: Path
+) -> None:
+    for name, label in (("one", "true"), ("two", "false")):
+        sheet = tmp_path / f"{name}.csv"
+        sheet.write_text(f"response_id,unit_id,annotator,label\na000,a000-u,Ann,{label}\n")
+        done = ok("label", "import", runs, sheet)
+    assert "1 claim with another label by the same annotator on another sheet" in done.err
+    (row,) = ask("SELECT label, tied, said, share_equal FROM label_conflicts", "A")
+    assert row == {"label": 0.5, "tied": True, "said": "Ann: false and true", "share_equal": None}
+
+
+def test_a_majority_between_true_and_false_is_no_tie(runs: Path, ask: Ask, tmp_path: Path) -> None:
+    sheet = tmp_path / "s.csv"
+    said = {"Ann": "0.5", "Bob": "0.5", "Cid": "1"}
+    lines = [f"a000,a000-u,{who},{label}" for who, label in said.items()]
+    sheet.write_text("\n".join(["response_id,unit_id,annotator,label", *lines]))
+    ok("label", "import", runs, sheet)
+    assert ask("SELECT label, tied FROM label_conflicts", "A") == [{"label": 0.5, "tied": False}]
+
+
+def test_agreement_on_one_label_is_said_to_be_undefined(runs: Path, tmp_path: Path) -> None:
+    sheet = drawn(runs, tmp_path / "Ann.csv", 10, "A", 10)
+    ok("label", "import", runs, sheet, "--sheet", "Bob")
+    for row in ok("report", runs, "label_agreement", "--run", "A", "--json").json:
+        assert (row["share_equal"], row["kappa"], row["alpha"]) == (1.0, None, None)
+        assert row["note"].startswith("kappa and alpha are undefined: all gave one label")
 
 
 def test_labels_of_the_page_are_of_the_run_on_which_they_were_given(

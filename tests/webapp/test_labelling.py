@@ -98,6 +98,10 @@ def test_the_sheet_is_read_back_by_the_command(
     found = import_sheet(str(runs), str(sheet), "again")
     assert found["true"] == 2
     assert found["false"] == 0
+    # Who labels on the page counts once.
+    with open_results(runs, "older") as results:
+        labels = results.query("SELECT DISTINCT label, n_labels FROM human_labels").to_pylist()
+    assert labels == [{"label": 1.0, "n_labels": 1}]
 
 
 def test_a_sheet_that_was_drawn_keeps_its_weights(
