@@ -46,7 +46,7 @@ _NOT_IN_ARROW = re.compile(
 # So that a time with a zone is shown in UTC, wherever the machine is.
 _IN_UTC = "SET GLOBAL TimeZone = 'UTC'"
 _SQL_TYPES = {"string": "VARCHAR", "int64": "BIGINT", "double": "DOUBLE", "bool": "BOOLEAN"}
-# DuckDB's messages begin with the kind of error; _NOT_THE_QUERY has kinds that SQL cannot cause.
+# Kinds of error that no damaged file causes.
 _NOT_OF_FILES = (
     duckdb.ParserException,
     duckdb.BinderException,
@@ -60,6 +60,9 @@ _OF_STREAM = (duckdb.Error, pa.ArrowException, OSError, RuntimeError, MemoryErro
 # While a query begins, the binding refuses arguments, too.
 _OF_QUERY = (*_OF_STREAM, TypeError, ValueError)
 _FROM_PYTHON = "Python exception occurred while executing the UDF: ValueError: "
+# Behind it DuckDB advises statements that are refused here.
+_OF_EXTENSION = "\n\nPlease try installing and loading"
+# DuckDB's messages begin with the kind of error: these kinds no SQL causes.
 _NOT_THE_QUERY = ("IO Error", "Out of Memory", "INTERNAL", "FATAL", "INTERRUPT", "Connection")
 
 
@@ -111,6 +114,9 @@ class Results:
                 if view.group == OWN:
                     self._check_own(view)
             self._make(self._unmade)
+            for view in self.views:
+                if view.group == OWN:
+                    self._check_header(view)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -184,6 +190,11 @@ class Results:
                 f"found {_found(statements)}. {_REFUSED}"
             )
 
+    def _check_header(self, view: View) -> None:
+        """Raise a UsageError if `order` or `shows` of a user's report names no column of it."""
+        with self._explained(UsageError, view.name):
+            self._connection.cursor().sql(view.select(view.shows or "*"))
+
     def _make(self, names: Iterable[str]) -> None:
         """Create the tables and views of these names that do not exist yet."""
         own = {view.name for view in self._views if view.group == OWN}
@@ -250,10 +261,26 @@ class Results:
             if message.startswith(_NOT_THE_QUERY):
                 # The rest of the message may be our own SQL, which does not help the user.
                 raise RunError(message.split("\n\nLINE ")[0]) from error
+            if _OF_EXTENSION in message:
+                said, _, _ = message.partition(_OF_EXTENSION)
+                message = (
+                    f"{said.rstrip('.')}. Extensions are not loaded, and the network is not used."
+                )
             if report:
-                file = next((view.file for view in self._views if view.name == report), "")
-                message = f"report {report!r}: {message}" + (f" (in {file!r})" if file else "")
+                message = self._of_report(report, message, error)
             raise fault(message) from error
+
+    def _of_report(self, name: str, message: str, error: Exception) -> str:
+        """Return an error's message with the report and its file, and what its header may lack."""
+        view = next(view for view in self._views if view.name == name)
+        message = f"report {name!r}: {message}" + (f" (in {view.file!r})" if view.file else "")
+        own = {other.name for other in self._views if other.group == OWN} - {name, *view.needs}
+        if isinstance(error, duckdb.CatalogException):
+            for other in sorted(own & set(_WORDS.findall(view.sql))):
+                message += (
+                    f"; if it reads the report {other!r}, its header needs: -- needs: {other}"
+                )
+        return message
 
     def _check_parts(self) -> None:
         """Raise a RunError if a part file is damaged. Call it after a read has failed."""

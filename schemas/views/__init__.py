@@ -91,12 +91,15 @@ def load_views(folder: str | Path | None = None) -> tuple[View, ...]:
     views = {view.name: view for view in _read(files(__name__).iterdir(), "")}
     shipped = tuple(views)
     if folder is not None:
+        taken = {*shipped, *TABLES, *BESIDE_RUNS, "runs"}
         for view in _read(_folder(folder).iterdir(), f"{folder}/"):
-            if view.name in views or view.name in (*TABLES, *BESIDE_RUNS, "runs"):
+            # SQL does not tell capital letters from small ones in names.
+            if view.name.lower() in taken:
                 raise UsageError(
                     f"report {str(folder)!r}/{view.name}.sql has the name of a shipped report or "
-                    "table; give the file another name."
+                    "table, or of another of yours; give the file another name."
                 )
+            taken.add(view.name.lower())
             file = str(Path(folder) / f"{view.name}.sql")
             empty = view.empty or f"the SELECT in {file!r} gives none"
             views[view.name] = replace(view, group=OWN, file=file, empty=empty)

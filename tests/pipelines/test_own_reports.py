@@ -70,6 +70,16 @@ def test_a_report_that_is_none_is_named(
         open_results(folder, reports=folder / "nowhere")
 
 
+def test_a_report_that_reads_another_is_told_what_its_header_needs(
+    folder: Path, reports: Path
+) -> None:
+    (reports / "first.sql").write_text("-- First\nSELECT * FROM second", encoding="utf-8")
+    (reports / "second.sql").write_text("-- Second\nSELECT 1 AS x", encoding="utf-8")
+    said = "report 'first': (?s:.*) its header needs: -- needs: second"
+    with pytest.raises(UsageError, match=said), open_results(folder, reports=reports):
+        pass
+
+
 def test_what_a_report_shows_fits_a_terminal(folder: Path) -> None:
     for name in (view.name for view in load_views() if view.shows):
         text = printed("report", folder, name)

@@ -361,7 +361,7 @@ def test_what_is_no_select_or_fails_is_a_usage_error(tmp_path: Path, run: Path) 
         "SELECT nope FROM scores": "nope",
         "SELECT CAST('x' AS INT)": "Could not convert",
         "FROM local_name": "local_name",
-        "FROM read_parquet('http://127.0.0.1:9/x.parquet')": "httpfs",
+        "FROM read_parquet('http://127.0.0.1:9/x.parquet')": "Extensions are not loaded, and the n",
     }
     with open_results(tmp_path) as results:
         for sql, message in messages.items():
