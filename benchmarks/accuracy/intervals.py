@@ -78,12 +78,14 @@ Draws = Callable[[np.random.Generator, int], Iterator[Interval]]
 def main() -> None:
     """Simulate and print."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="250 draws of each, not 4,000")
-    draws = 250 if parser.parse_args().quick else 4000
+    help = "250 draws of each, and 60 of nights, not 4,000"
+    parser.add_argument("--quick", action="store_true", help=help)
+    draws, of_nights = (250, 60) if parser.parse_args().quick else (4000, 4000)
     found: dict[str, dict[str, float]] = {}
-    for draw in (*map(_repeated, cases()), *nights()):
+    repeated = [(draw, draws) for draw in map(_repeated, cases())]
+    for draw, number in (*repeated, *((draw, of_nights) for draw in nights())):
         tallies: dict[str, Tally] = {}
-        for name, low, high, truth in draw(np.random.default_rng(1), draws):
+        for name, low, high, truth in draw(np.random.default_rng(1), number):
             tallies.setdefault(name, Tally()).add(low, high, truth)
         for name, tally in tallies.items():
             if not tally.hits:
@@ -93,7 +95,8 @@ def main() -> None:
             row = found[name]
             print(f"{name:66} {row['coverage']:.3f}  width {row['width']:.3f}  {row['exists']:.3f}")
     lowest = min(found, key=lambda name: found[name]["coverage"])
-    print(json.dumps({"draws": draws, "lowest": {lowest: found[lowest]}, "intervals": found}))
+    counts = {"draws": draws, "draws_of_nights": of_nights}
+    print(json.dumps({**counts, "lowest": {lowest: found[lowest]}, "intervals": found}))
 
 
 def _repeated(draw: Draw) -> Draws:
