@@ -47,23 +47,24 @@ def print_check(found: "Check", console: Console) -> None:
     lost = found.lost
     note = f"; {in_numbers(lost.n, lost.of)}" if lost.many and found.score is not None else ""
     console.print(Text(f"{found.score_in_words}{note}"))
-    if found.judged_by:
-        console.print(Text(found.judged_by))
+    if found.trust:
+        console.print(Text(found.trust))
     for row in found.claims():
         print_claim(row, console)
 
 
 def print_overview(found: Row, console: Console) -> None:
     """Print the result of `overview`."""
-    console.print(Text(f"{found['headline']}\n", style="bold"))
-    _print_header(found, console)
-    _print_scores(found, console)
-    _print_corrected(found, console)
-    _print_contributions(found, console)
+    _print_first(found, console)
     if found["contradicted"]:
         console.print(Text("\nContradicted claims", style="bold"))
         for claim in found["contradicted"][:_MOST_CLAIMS]:
             print_claim(claim, console)
+    console.print()
+    _print_header(found, console)
+    _print_scores(found, console)
+    _print_corrected(found, console)
+    _print_contributions(found, console)
     title = f"What failed ({_command(found, 'failures')} has each with its input)"
     _print_table(title, FAILURE_COLUMNS, found["failures"], console)
     if found["directory"]:
@@ -105,7 +106,6 @@ def _print_header(found: Row, console: Console) -> None:
         ),
         ("Sources", (" → " if found["mode"] == "seq" else ", ").join(used) or "none"),
         ("Judge", f"{found['judge']}; a tie counts as {found['tie'].replace('_', ' ')}"),
-        *([("", found["trust"])] if found["trust"] else []),
         ("Size", f"{size}, {quantity(failed, 'failure') if failed else 'no failures'}"),
     ]
     print_pairs(((name, one_line(value, _LONGEST_LINE)) for name, value in lines), console, "bold")
@@ -123,20 +123,26 @@ _SCORE_COLUMNS = {
 }
 
 
-def _print_scores(found: Row, console: Console) -> None:
-    own = found["score"]
-    console.print(Text(f"\n{found['words'][0].upper()}{found['words'][1:]}", style="bold"))
-    if found["shown"]:
-        others = {
-            "of decided claims": own["decided_score"],
-            "evidence support": found["evidence_support"],
-        }
-        said = [f"{name} {value:.3f}" for name, value in others.items() if value is not None]
-        console.print(Text(", ".join(said)))
+def _print_first(found: Row, console: Console) -> None:
+    """Print what a reader needs first: the headline, the score, and how far to trust it."""
+    console.print(Text(found["headline"], style="bold"))
+    console.print(Text(found["words"], style="bold"))
     if found["problem"] and (found["beside"] or not found["shown"]):
         console.print(Text(found["problem"], style="bold yellow"))
     if found["left_out"]:
         console.print(Text(found["left_out"]))
+    if found["trust"]:
+        console.print(Text(found["trust"]))
+
+
+def _print_scores(found: Row, console: Console) -> None:
+    if found["shown"]:
+        others = {
+            "Score of decided claims": found["score"]["decided_score"],
+            "evidence support": found["evidence_support"],
+        }
+        said = [f"{name} {value:.3f}" for name, value in others.items() if value is not None]
+        console.print(Text(f"\n{', '.join(said)}"))
     people = any(row["human_score"] is not None for row in found["scores"])
     columns = {k: v for k, v in _SCORE_COLUMNS.items() if people or v != "human_score"}
     for title, key, rows in (
@@ -228,7 +234,9 @@ def print_claim(row: Row, console: Console) -> None:
 
 def _evidence(row: Row) -> str:
     where = ", ".join(one_line(part, 120) for part in (row["title"], row["url"]) if part)
-    said = f'"{one_line(row["citation"], 300)}"' if row["citation"] else ""
+    # A passage that does not answer is no evidence: only where it is from is said.
+    quoted = row["quote"] if row["label"] is not None else row["citation"]
+    said = f'"{one_line(quoted, 300)}"' if quoted else ""
     return " - ".join(filter(None, (said, where)))
 
 
