@@ -27,6 +27,8 @@ MODES = {
 _COLORS = {SUPPORTED: "green", CONTRADICTED: "red", NOT_FOUND: "yellow", ERROR: "magenta"}
 _BAR_WIDTH = 24
 _MOST_CLAIMS = 5
+_LONGEST_NAME = 60  # characters of a question and its model beside a verdict
+_SHORTEST_NAME = 12  # with less room they are left out
 _LONGEST_LINE = 1_000
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 
@@ -57,8 +59,11 @@ def print_overview(found: Row, console: Console) -> None:
     """Print the result of `overview`."""
     _print_first(found, console)
     if found["contradicted"]:
-        console.print(Text("\nContradicted claims", style="bold"))
-        for claim in found["contradicted"][:_MOST_CLAIMS]:
+        shown = found["contradicted"][:_MOST_CLAIMS]
+        of = found["score"]["n_refuted"]
+        some = f": {len(shown)} of {of:,}" if len(shown) < of else ""
+        console.print(Text(f"\nContradicted claims{some}", style="bold"))
+        for claim in shown:
             print_claim(claim, console)
     console.print()
     _print_header(found, console)
@@ -221,8 +226,7 @@ def print_claim(row: Row, console: Console) -> None:
         by = "all sources" if row["source"] == MULTI else row["source"]
         votes = f"{row['n_supported']} for, {row['n_refuted']} against"
         head.append(f" by {by} ({votes}{', tied' if row['tied'] else ''})", style="not bold")
-    who = " · ".join(filter(None, (row["question"], row["model"])))
-    head.append(f"  {one_line(who, 60)}", style="not bold dim")
+    head.append(_whose(row, console.width - head.cell_len), style="not bold dim")
     console.print(head)
     texts = (
         ("claim", one_line(row["claim"], 300)),
@@ -230,6 +234,16 @@ def print_claim(row: Row, console: Console) -> None:
         ("why", _why(row)),
     )
     print_pairs(((f"  {name}", text) for name, text in texts if text), console)
+
+
+def _whose(row: Row, room: int) -> str:
+    """Return the question of a claim and the model that answered, in the room of a line; the
+    question is cut first."""
+    model = one_line(row["model"] or "", _LONGEST_NAME)
+    left = min(room - 2, _LONGEST_NAME) - (len(model) + 3 if model else 0)
+    question = one_line(row["question"] or "", left) if left >= _SHORTEST_NAME else ""
+    shown = " · ".join(filter(None, (question, model)))
+    return f"  {shown}" if shown and len(shown) + 2 <= room else ""
 
 
 def _evidence(row: Row) -> str:
