@@ -13,6 +13,14 @@ from ufo.pipelines.options.groups import GROUPS
 from ufo.pipelines.version import VERSION
 
 ROOT = Path(__file__).parents[1]
+_CARD = "transforms/verifiers/bundled/MODEL_CARD.md"
+_OF_A_PAST = re.compile(
+    r"\b(?:no longer|any ?more|formerly|previously|used to be|(?:removed|new|changed) in \d"
+    r"|(?:was|were) removed|(?:earlier|older|previous) (?:version|release|ufo)s?|before there were"
+    r"|commit [0-9a-f]{7,}|history of (?:the|this) repository)\b|\bGone:|### (?:Removed|Changed)",
+    re.IGNORECASE,
+)
+"""What a document says of versions before this one, or of commits that only its history has."""
 
 
 def read_yaml(name: str) -> Any:
@@ -63,3 +71,23 @@ def test_every_page_of_the_site_is_in_its_menu() -> None:
     menu = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     pages = {path.name for path in (ROOT / "docs").glob("*.md")}
     assert {page for page in pages if f": {page}\n" not in menu} == set()
+
+
+def test_the_changelog_of_an_unreleased_version_says_what_it_has() -> None:
+    """What nobody ever had cannot have changed or gone."""
+    lines = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= 60
+    assert [line for line in lines if len(line) > 120] == []
+    assert [line for line in lines if _OF_A_PAST.search(line)] == []
+
+
+def test_the_documents_tell_nothing_of_versions_that_were_never_released() -> None:
+    if not re.search(r"^## .*unreleased", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE):
+        pytest.skip("a version was released")
+    documents = [*(ROOT / "docs").glob("*.md"), ROOT / "README.md", ROOT / _CARD]
+    found = [
+        f"{path.name}: {match[0]}"
+        for path in documents
+        for match in _OF_A_PAST.finditer(path.read_text(encoding="utf-8"))
+    ]
+    assert found == []
