@@ -240,9 +240,9 @@ class Run:
     `finished_at` is in UTC. `sources` are in the user's order. `counts` has the numbers of
     responses, units and failures. `files` maps each table to its part files, and `checksums` maps
     these to their SHA-256 (empty for runs of older schema versions). `llm` has the options of a
-    model that judged, empty without one. `title` is for people: the name that the user gave, else the name of
-    the input and the time of the end (in UTC). `accuracy` is what a verifier of the user's own file
-    says of how often it is right.
+    model that judged, empty without one. `title` is for people: the name that the user
+    gave, else the name of the input and the time of the end (in UTC). `accuracy` is what a verifier
+    of the user's own file says of how often it is right.
     """
 
     name: str

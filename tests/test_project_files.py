@@ -1,5 +1,6 @@
 """The files that describe the project say what the code says."""
 
+import json
 import re
 import sys
 from pathlib import Path
@@ -91,3 +92,20 @@ def test_the_documents_tell_nothing_of_versions_that_were_never_released() -> No
         for match in _OF_A_PAST.finditer(path.read_text(encoding="utf-8"))
     ]
     assert found == []
+
+
+def test_the_figures_of_trust_are_those_that_were_measured() -> None:
+    """Of each kind of evidence: how many claims, called contradicted, and rightly."""
+    page = (ROOT / "docs/judging.md").read_text(encoding="utf-8")
+    figures = json.loads((ROOT / "transforms/verifiers/figures.json").read_text())
+    for source, of in (
+        ("web", "claims"),
+        ("wikipedia", "encyclopaedia"),
+        ("reference", "given_texts"),
+    ):
+        (table,) = re.findall(rf"^\| `{source}` \| (\d.*\n.*)$", page, re.MULTILINE)
+        found = {name: figures[name][of] for name in ("overlap", "bundled")}
+        assert table.startswith(f"{found['overlap']['n']:,} ")
+        for name, one in found.items():
+            called = round(one["refuted_called"])
+            assert f"| `{name}` | {called} | {round(one['refuted_precision'] * called)} |" in table
