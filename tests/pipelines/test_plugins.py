@@ -423,7 +423,7 @@ def test_the_list_has_judges_and_verifiers_with_package_and_help() -> None:
         if row["kind"] == "judge" and row["package"] == "ufo-factuality":
             can = (row[name] for name in ("extracts", "verifies", "abstains", "needs_endpoint"))
             said = " | ".join("yes" if one else "no" for one in can)
-            assert f"| `{row['type']}` | {said} |\n" in docs
+            assert f"| `{row['type']}` | {said} |" in docs
     (llm,) = [row for row in rows if row["type"] == "llm"]
     assert {"formulation", "model"} <= set(llm["flags"])
     assert llm["options"] == {}
