@@ -27,7 +27,8 @@ from ufo.transforms.english.words import is_english
 from ufo.transforms.extract import Extracted
 from ufo.transforms.extraction.layout import layout
 from ufo.transforms.job import Job
-from ufo.transforms.judges.offline import NAME, trust
+from ufo.transforms.judges.offline import NAME
+from ufo.transforms.judges.trust import trust_figures, trust_line
 from ufo.transforms.llm.shared import silences
 from ufo.transforms.scores import Scores, Selection, VoteRules, score
 from ufo.transforms.sources.fact_source import SourceSpec
@@ -40,7 +41,6 @@ from ufo.webapp.models import job_of, record_of
 from ufo.webapp.problems import log, problem_of
 
 router = APIRouter(tags=["check"])
-_UNKNOWN = "How often it agrees with people is not known here: `ufo label` measures it."
 
 Ready = tuple[Job, InputRecord]
 
@@ -283,7 +283,8 @@ def basis(
     who = f"{judge} ({named})" if named else judge
     return answers.Basis(
         judge=f"Judge {who}.",
-        trust=trust(models, judged) if judge == NAME else _UNKNOWN if judged else "",
+        trust=trust_line([judge], models, judged),
+        judged_by=trust_figures(models, judged) if judge == NAME else "",
         sources=[_described(one, response) for one in sources],
         language=_language(response),
     )

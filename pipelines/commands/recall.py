@@ -18,6 +18,8 @@ from ufo.schemas.errors import EXIT_DONE, EXIT_FAILED
 from ufo.schemas.results import Results
 from ufo.schemas.text import quantity
 from ufo.schemas.views import View, load_views
+from ufo.transforms.judges.offline import NAME as OFFLINE
+from ufo.transforms.judges.trust import trust_line
 from ufo.transforms.score_words import in_numbers
 
 _REPORTS = ("recall_scores", "recall_errors", "recall_cost")
@@ -49,12 +51,9 @@ def handle(parser: "Parser", argv: Sequence[str], program: bool = False) -> int:
         lost = unusable(results)
         if chosen.json:
             more = {"seconds": round(finished.seconds, 3), "path": finished.folder, **sheet}
-            more["judged_by"] = chosen.judged_by()
             print(as_json(recall_summary(results) | more))
             return _ended(lost)
         print_recall(results)
-    if judged_by := chosen.judged_by():
-        print(judged_by)
     failures = finished.manifest["counts"]["failures"]
     if failures:
         print(f"{quantity(failures, 'failure')}, each with its reason in the table `failures`")
@@ -82,8 +81,22 @@ def recall_summary(results: "Results") -> dict[str, Any]:
         "answers": run.counts["answers"],
         "failures": run.counts["failures"],
         "problem": unusable(results).sentence or None,
+        "trust": _trust(results) or None,
         **{view.name: _rows(results, view) for view in _views()},
     }
+
+
+def _trust(results: "Results") -> str:
+    """Return how far the verdicts of a verifier can be trusted; "" where a model gave them, whose
+    errors `recall_errors` counts where people labelled the facts."""
+    judged = results.query(_VERIFIERS, [results.runs[-1].name]).column(0).to_pylist()
+    return trust_line([OFFLINE], judged, ["answer"]) if judged else ""
+
+
+_VERIFIERS = f"""
+SELECT DISTINCT model FROM recall_verdicts
+WHERE run = ? AND judge = '{OFFLINE}' AND model IS NOT NULL
+"""  # noqa: S608
 
 
 def _views() -> list[View]:
@@ -103,6 +116,8 @@ def print_recall(results: "Results") -> None:
         counted = {"responses": "record", "units": "fact", "answers": "answer"}
         sizes = (quantity(run.counts[name], noun) for name, noun in counted.items())
         console.print(f"run {run.name}: {', '.join(sizes)}")
+        if trust := _trust(results):
+            console.print(trust)
         for view in _views():
             if found := _rows(results, view, view.shows):
                 console.print(f"\n{view.title}")

@@ -13,7 +13,7 @@ from ufo.pipelines.runs.remote_results import open_results
 from ufo.schemas.records import Failure
 from ufo.transforms.check_text import CheckedText
 
-SOURCES = ("ref", "wiki")
+SOURCES = {"ref": "reference", "wiki": "wikipedia"}
 
 
 def checked(votes: Any, mode: str = "seq", failures: Any = (), **of_evidence: Any) -> Check:
@@ -62,7 +62,8 @@ def test_how_far_to_trust_it_is_said_of_verifiers(fields: dict[str, Any], told: 
 def test_a_check_as_plain_values_has_its_rows_and_its_score() -> None:
     found = checked({"u": {"ref": "s"}}).to_dict()
     tables = {"sentences", "fact_units", "evidence", "passages", "verdicts", "failures", "usage"}
-    assert found.keys() == {"text", "score", "score_in_words", "coverage", "judged_by"} | tables
+    own = {"text", "score", "score_in_words", "coverage", "trust", "judged_by"}
+    assert found.keys() == own | tables
     assert found["text"] == "Text of a."
     assert found["fact_units"][0]["claim"] == "Claim u."
 
