@@ -96,7 +96,7 @@ class SourceInfo(BaseModel):
 class Basis(BaseModel):
     """The basis of a result: the judge, the sources with their sizes, and the text's language.
     `trust` says in a line how far to trust the verdicts, `judged_by` in figures; "" where nothing
-    was judged, `judged_by` also for a judge without a verifier."""
+    was judged, `judged_by` also for a judge other than the offline one."""
 
     judge: str
     trust: str
