@@ -19,10 +19,10 @@ from ufo.pipelines.reports.overview import overview
 from ufo.pipelines.reports.tabular import page, print_rows
 from ufo.pipelines.reports.terminal import print_overview
 from ufo.pipelines.runs.remote_results import open_results
+from ufo.schemas import storage
 from ufo.schemas.errors import EXIT_DONE, Interrupted, UsageError, unknown_value
 from ufo.schemas.results import Results
-from ufo.schemas.storage import is_remote
-from ufo.schemas.tables import LABELS, TABLES
+from ufo.schemas.tables import LABELS, RUN_PREFIX, TABLES
 from ufo.schemas.views import GROUPS, load_views
 
 _REPORTS = Option("reports", str, "folder with reports of your own, one .sql file each", "FOLDER")
@@ -89,7 +89,7 @@ def _report(args: argparse.Namespace) -> int:
         if of_recall and not args.json:
             print_recall(results)
             return EXIT_DONE
-        there = args.directory if is_remote(args.directory) else None
+        there = args.directory if storage.is_remote(args.directory) else None
         found = recall_summary(results) if of_recall else overview(results, there)
         if args.json:
             print_json(found)
@@ -144,6 +144,8 @@ def _print_named(results: "Results", args: argparse.Namespace) -> None:
     """Print a view or a table; in a terminal with its title, and without the column `run`."""
     view = results.report(args.name)
     if view is None:
+        if storage.exists(storage.join(args.directory, f"{RUN_PREFIX}{args.name}")):
+            raise UsageError(f"{args.name!r} is a run: name it with --run {args.name}.")
         raise UsageError(unknown_value("report", args.name, sorted(results.names)))
     columns, title, empty = "*", "", view.empty
     if not args.json and not args.csv:
