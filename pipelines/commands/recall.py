@@ -1,16 +1,16 @@
 """Run `ufo recall`, print its result, and return the exit code."""
 
-import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from ufo.pipelines import logs
+from ufo.pipelines.commands.output import tell_left_out
 from ufo.pipelines.options.command_line import settings
 from ufo.pipelines.options.option import Parser
 from ufo.pipelines.options.settings import RECALL_GROUPS, RecallSettings
-from ufo.pipelines.reports.tabular import as_json, page, print_rows
+from ufo.pipelines.reports.tabular import as_json, page, print_table
 from ufo.pipelines.reports.unusable import Unusable, unusable
 from ufo.pipelines.runs.remote_results import open_results
 from ufo.pipelines.runs.run import SHEET, run_recall
@@ -22,7 +22,6 @@ from ufo.transforms.score_words import in_numbers
 
 _REPORTS = ("recall_scores", "recall_errors", "recall_cost")
 """FaaF's Tables 1 to 3."""
-_WIDTH = 120
 
 
 def register(commands: Any) -> None:
@@ -98,7 +97,7 @@ def _rows(results: "Results", view: View, columns: str = "* EXCLUDE (run)") -> l
 
 def print_recall(results: "Results") -> None:
     """Print the run's size, and each of the paper's three tables that has rows."""
-    with page(sys.stdout, max(_WIDTH, shutil.get_terminal_size().columns)) as console:
+    with page(sys.stdout) as console:
         run = results.runs[-1]
         counted = {"responses": "record", "units": "fact", "answers": "answer"}
         sizes = (quantity(run.counts[name], noun) for name, noun in counted.items())
@@ -106,7 +105,9 @@ def print_recall(results: "Results") -> None:
         for view in _views():
             if found := _rows(results, view, view.shows):
                 console.print(f"\n{view.title}")
-                print_rows([*found[0]], [[*row.values()] for row in found], console)
+                left_out = print_table([*found[0]], [[*row.values()] for row in found], console)
+                more = len(results.columns_of(view)) - 1 - len(found[0]) + left_out
+                tell_left_out(console, more, f"ufo report DIR {view.name} --all")
         lost = unusable(results)
         if lost.many:
             console.print(f"\n{in_numbers(lost.n, lost.of)}")

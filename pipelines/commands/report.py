@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from itertools import groupby
 
 from ufo.pipelines.commands.output import (
+    ALL,
     RUN,
     add_directory,
     add_output_options,
@@ -16,7 +17,7 @@ from ufo.pipelines.commands.output import (
 from ufo.pipelines.commands.recall import print_recall, recall_summary
 from ufo.pipelines.options.option import Option
 from ufo.pipelines.reports.overview import overview
-from ufo.pipelines.reports.tabular import page, print_rows
+from ufo.pipelines.reports.tabular import page, print_table
 from ufo.pipelines.reports.terminal import print_overview
 from ufo.pipelines.runs.remote_results import open_results
 from ufo.schemas import storage
@@ -45,6 +46,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         Option("html", str, html, "FILE"),
         RUN,
         _REPORTS,
+        ALL,
     )
     add_output_options(report)
     report.set_defaults(handler=_report)
@@ -135,7 +137,7 @@ def _list(args: argparse.Namespace) -> int:
         for group, views in groupby(found, key=lambda view: view.group):
             console.print(f"\n{GROUPS[group]}")
             rows = [[view.name, view.summary or view.title] for view in views]
-            print_rows(["report", "what it shows"], rows, console)
+            print_table(["report", "what it shows"], rows, console)
         console.print(f"\nTables: {', '.join([*TABLES, LABELS, 'runs'])}")
     return EXIT_DONE
 
@@ -147,13 +149,15 @@ def _print_named(results: "Results", args: argparse.Namespace) -> None:
         if storage.exists(storage.join(args.directory, f"{RUN_PREFIX}{args.name}")):
             raise UsageError(f"{args.name!r} is a run: name it with --run {args.name}.")
         raise UsageError(unknown_value("report", args.name, sorted(results.names)))
-    columns, title, empty = "*", "", view.empty
+    columns, title, empty, of = "*", "", view.empty, None
     if not args.json and not args.csv:
         title = f"{view.title}, run {results.runs[-1].name}\n"
         # A user's own report may have no column `run`, or no other one.
         names = results.columns_of(view)
         says = view.name != "runs" and "run" in names and len(names) > 1
-        columns = view.shows or ("* EXCLUDE (run)" if says else "*")
+        every = "* EXCLUDE (run)" if says else "*"
+        columns = every if args.all else view.shows or every
+        of = None if args.all else len(names) - says
     if results.runs[-1].mode == "recall" and view.group and "recall_" not in view.name:
         empty = "the run is of 'ufo recall': see recall_scores, recall_errors and recall_cost"
-    print_query(results, view.select(columns), args, title, empty)
+    print_query(results, view.select(columns), args, title, empty, of)
