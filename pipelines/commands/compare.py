@@ -16,7 +16,6 @@ from ufo.pipelines.commands.output import (
     declare,
     print_json,
     print_reader_as,
-    tell_left_out,
 )
 from ufo.pipelines.options.groups import TIES, RunOptions, WebOptions
 from ufo.pipelines.options.option import Option, options_of
@@ -27,7 +26,7 @@ from ufo.pipelines.reports.comparison import (
     undecided_gate,
     with_verdict,
 )
-from ufo.pipelines.reports.tabular import page, print_rows, print_table
+from ufo.pipelines.reports.tabular import page, print_rows, print_table, tell_left_out
 from ufo.pipelines.runs.comparison import compare
 from ufo.pipelines.runs.remote_results import open_results
 from ufo.schemas.errors import EXIT_BELOW, EXIT_DONE, UsageError, unknown_value

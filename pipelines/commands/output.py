@@ -5,8 +5,6 @@ import sys
 from itertools import islice
 
 import pyarrow as pa
-from rich.console import Console
-from rich.text import Text
 
 from ufo.pipelines.options.option import Option
 from ufo.pipelines.reports.tabular import (
@@ -16,12 +14,12 @@ from ufo.pipelines.reports.tabular import (
     print_rows,
     print_table,
     rows_of,
+    tell_left_out,
     text_output,
     write_csv,
     write_json,
 )
 from ufo.schemas.results import Results
-from ufo.schemas.text import quantity
 from ufo.transforms.score_words import as_shown
 
 ROWS = 20
@@ -133,9 +131,3 @@ def print_reader_as(
             console.print(f"no rows: {empty}" if empty else "no rows", soft_wrap=True)
         if limit and next(rows, None) is not None:
             console.print(f"\nThe first {limit} rows. All of them: --rows 0, --json or --csv.")
-
-
-def tell_left_out(console: Console, n: int, how: str = "--all, --json or --csv") -> None:
-    """Print how many columns a table has no room for, and how to see them."""
-    if n > 0:
-        console.print(Text(f"{quantity(n, 'more column')}: {how}", style="dim"), soft_wrap=True)

@@ -6,22 +6,16 @@ from dataclasses import replace
 from typing import Any
 
 from ufo.pipelines import logs
-from ufo.pipelines.commands.output import tell_left_out
 from ufo.pipelines.options.command_line import settings
 from ufo.pipelines.options.option import Parser
 from ufo.pipelines.options.settings import RECALL_GROUPS, RecallSettings
-from ufo.pipelines.reports.tabular import as_json, page, print_table
+from ufo.pipelines.reports.recall import print_recall, recall_summary
+from ufo.pipelines.reports.tabular import as_json, page
 from ufo.pipelines.reports.unusable import Unusable, unusable
 from ufo.pipelines.runs.remote_results import open_results
 from ufo.pipelines.runs.run import SHEET, run_recall
 from ufo.schemas.errors import EXIT_DONE, EXIT_FAILED
-from ufo.schemas.results import Results
 from ufo.schemas.text import quantity
-from ufo.schemas.views import View, load_views
-from ufo.transforms.score_words import in_numbers
-
-_REPORTS = ("recall_scores", "recall_errors", "recall_cost")
-"""FaaF's Tables 1 to 3."""
 
 
 def register(commands: Any) -> None:
@@ -51,7 +45,8 @@ def handle(parser: "Parser", argv: Sequence[str], program: bool = False) -> int:
             more["judged_by"] = chosen.judged_by()
             print(as_json(recall_summary(results) | more))
             return _ended(lost)
-        print_recall(results)
+        with page(sys.stdout) as console:
+            print_recall(results, console)
     if judged_by := chosen.judged_by():
         print(judged_by)
     failures = finished.manifest["counts"]["failures"]
@@ -67,47 +62,3 @@ def _ended(lost: "Unusable") -> int:
     if lost.sentence:
         logs.tell(lost.sentence)
     return EXIT_FAILED if lost.all or lost.extraction else EXIT_DONE
-
-
-def recall_summary(results: "Results") -> dict[str, Any]:
-    """Return the results of a recall run: its size, and the rows of the paper's three tables."""
-    run = results.runs[-1]
-    return {
-        "run": run.name,
-        "mode": run.mode,
-        "judge": run.judge,
-        "records": run.counts["responses"],
-        "facts": run.counts["units"],
-        "answers": run.counts["answers"],
-        "failures": run.counts["failures"],
-        "problem": unusable(results).sentence or None,
-        **{view.name: _rows(results, view) for view in _views()},
-    }
-
-
-def _views() -> list[View]:
-    views = {view.name: view for view in load_views()}
-    return [views[name] for name in _REPORTS]
-
-
-def _rows(results: "Results", view: View, columns: str = "* EXCLUDE (run)") -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = results.query(view.select(columns)).to_pylist()
-    return found
-
-
-def print_recall(results: "Results") -> None:
-    """Print the run's size, and each of the paper's three tables that has rows."""
-    with page(sys.stdout) as console:
-        run = results.runs[-1]
-        counted = {"responses": "record", "units": "fact", "answers": "answer"}
-        sizes = (quantity(run.counts[name], noun) for name, noun in counted.items())
-        console.print(f"run {run.name}: {', '.join(sizes)}")
-        for view in _views():
-            if found := _rows(results, view, view.shows):
-                console.print(f"\n{view.title}")
-                left_out = print_table([*found[0]], [[*row.values()] for row in found], console)
-                more = len(results.columns_of(view)) - 1 - len(found[0]) + left_out
-                tell_left_out(console, more, f"ufo report DIR {view.name} --all")
-        lost = unusable(results)
-        if lost.many:
-            console.print(f"\n{in_numbers(lost.n, lost.of)}")

@@ -14,9 +14,9 @@ from ufo.pipelines.commands.output import (
     print_json,
     print_query,
 )
-from ufo.pipelines.commands.recall import print_recall, recall_summary
 from ufo.pipelines.options.option import Option
 from ufo.pipelines.reports.overview import overview
+from ufo.pipelines.reports.recall import print_recall, recall_summary
 from ufo.pipelines.reports.tabular import page, print_table
 from ufo.pipelines.reports.terminal import print_overview
 from ufo.pipelines.runs.remote_results import open_results
@@ -89,7 +89,8 @@ def _report(args: argparse.Namespace) -> int:
             return EXIT_DONE
         of_recall = results.runs[-1].mode == "recall"
         if of_recall and not args.json:
-            print_recall(results)
+            with page(sys.stdout) as console:
+                print_recall(results, console)
             return EXIT_DONE
         there = args.directory if storage.is_remote(args.directory) else None
         found = recall_summary(results) if of_recall else overview(results, there)

@@ -30,7 +30,7 @@ from rich.text import Text
 from ufo.schemas.errors import UsageError, reason_of
 from ufo.schemas.results import texts_of
 from ufo.schemas.storage import writing
-from ufo.schemas.text import escaped_json, visible, without_formula
+from ufo.schemas.text import escaped_json, quantity, visible, without_formula
 
 DEFAULT_WIDTH = 100
 _NARROWEST = 8
@@ -378,6 +378,12 @@ def _in_lines(names: str, width: int) -> str:
             lines.append("")
         lines[-1] += name
     return "\n".join(cut_to(line, width) for line in lines)
+
+
+def tell_left_out(console: Console, n: int, how: str = "--all, --json or --csv") -> None:
+    """Print how many columns a table has no room for, and how to see them."""
+    if n > 0:
+        console.print(Text(f"{quantity(n, 'more column')}: {how}", style="dim"), soft_wrap=True)
 
 
 def cut_to(text: str, most: int) -> str:

@@ -380,7 +380,7 @@ def test_every_place_that_shows_a_result_says_how_often_the_verifier_is_right(
     assert "Verifier overlap" not in found._repr_html_()  # nobody judged: there was no reference
     text = "Oslo was founded in 1901."
     checked = python.check_sync(text, references=["Oslo is old."], verifier="overlap")
-    assert line in " ".join(repr(checked).split())
+    assert line in " ".join(str(checked).split())
     assert checked.to_dict()["judged_by"] == line
 
 
