@@ -15,7 +15,7 @@
 -- summary: Verdicts and scores against what people said
 -- needs: cluster_of, human_labels, scores, sentence_scores, sentence_threshold
 -- order: run, list_position(['response', 'claim', 'sentence'], level), mode, source, part, model, metric
--- shows: level, mode, source, CASE part WHEN 'all' THEN '(all)' ELSE model END AS model, metric, value, low, high, n, interval_method
+-- shows: concat_ws(' ', mode, source) AS mode_source, CASE part WHEN 'all' THEN '(all)' ELSE model END AS model, metric, value, low, high, n, level, interval_method
 -- empty: the input has no labels of people; see `label`, `claims`, `spans` and `sentence_labels`
 WITH labelled AS (
     SELECT

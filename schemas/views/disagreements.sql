@@ -10,7 +10,7 @@
 -- needs: tallies, human_labels
 -- order: run, kind, severity DESC, n_supported + n_refuted DESC, response_id, unit_id
 -- empty: the sources agree with each other, and the judge with people
--- shows: kind, response_id, model, claim, label, human_label, severity, sources_for, sources_against
+-- shows: kind, response_id, claim, label, human_label, sources_for, sources_against, severity, model
 WITH votes AS (
     SELECT
         t.*,

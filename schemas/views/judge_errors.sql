@@ -14,6 +14,7 @@
 -- needs: cluster_of, human_labels
 -- empty: it takes fact units that people labelled: 'ufo label sample DIR' writes a sheet
 -- order: run, mode, source, model, error
+-- shows: mode, source, model, error, value, low, high, n, n_errors
 WITH labelled AS (
     SELECT
         v.run,

@@ -10,7 +10,7 @@
 -- summary: Every two models: the difference of their scores, and whether it may be chance
 -- needs: cluster_of, scores
 -- order: run, mode, source, model_a, model_b
--- shows: mode, source, model_a, model_b, comparison, n, difference, low, high, p
+-- shows: concat_ws(' ', mode, source) AS mode_source, model_a, model_b, difference, low, high, p, n, comparison
 -- empty: it takes responses of two models at least (`model` in the input)
 WITH scored AS (
     -- The mode and the source are one value, in which NULL equals NULL.

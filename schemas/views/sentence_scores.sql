@@ -10,6 +10,7 @@
 -- summary: Each sentence: its state, and the share of its evidence that supports it
 -- needs: band_of
 -- order: run, response_id, sentence_index
+-- shows: response_id, sentence_index, state, credibility, text, n_units, n_supported, n_refuted, n_noans, n_error, human_label, mode, band
 WITH counted AS (
     SELECT
         e.run,

@@ -13,7 +13,7 @@
 -- summary: Every source, alone and in every order: scores, agreement, cost
 -- needs: cold_requests, human_labels, scores
 -- order: run, list_position(['single', 'mv', 'seq'], mode), rank_by_people, source_order
--- shows: mode, source_order, factuality_score, coverage, n_labelled, accuracy, balanced_accuracy, balanced_accuracy_all, n_calls, cost_usd, paid_usd, rank_by_people
+-- shows: mode, source_order, factuality_score, coverage, rank_by_people, n_calls, cost_usd, balanced_accuracy_all, accuracy, balanced_accuracy, n_labelled, paid_usd
 -- empty: it takes a run of --mode all, which asks every source about every unit, with fact units
 WITH asked AS (
     -- The sources in the user's order; a source's place in it is from 1, that of the vote of all is 0.
