@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ufo.pipelines.reports.quotes import quote_of
 from ufo.pipelines.reports.unusable import OURS, Unusable
+from ufo.schemas.errors import UsageError, unknown_value
 from ufo.schemas.records import ERROR, EXCEPTION, MULTI, NO_SOURCE, Evidence
 from ufo.transforms.check_text import CheckedText, scored
 from ufo.transforms.extract import EXTRACT
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     import pandas
     import pyarrow as pa
 
+    from ufo.pipelines.reports.pie import Pie
     from ufo.schemas.results import Results
 
 
@@ -160,6 +162,29 @@ class Evaluation(FinishedRun):
     def evidence(self) -> "pa.Table":
         """One row for each fact unit and passage checked against it, with the passage's text."""
         return self.sql("FROM evidence_full ORDER BY response_id, unit_id, source, rank")
+
+    def pie(self, model: str | None = None) -> "Pie":
+        """Return UFO's pie of who decided: the share of claims that each source decided, and the
+        undecided rest; with `mode="mv"` each source's share of the valid votes. A notebook shows
+        it; `save("who.svg")` writes it, `str` is the SVG.
+
+        Args:
+            model: only the responses of this model.
+
+        Raises:
+            UsageError: the run has no response of that model.
+        """
+        from ufo.pipelines.reports.pie import Pie
+
+        view = "source_contributions" if model is None else "source_contributions_by_model"
+        mode = main_mode(self._results.runs[0].mode)
+        rows = self.sql(f"FROM {view} WHERE mode = ? ORDER BY position", [mode]).to_pylist()
+        if model is not None:
+            models = sorted({row["model"] for row in rows if row["model"] is not None})
+            if model not in models:
+                raise UsageError(unknown_value("model", model, models))
+            rows = [row for row in rows if row["model"] == model]
+        return Pie(rows, model or "")
 
     def report(self, path: str | Path) -> None:
         """Write the report of the run to a file, one HTML page that opens offline.
