@@ -217,7 +217,9 @@ def test_a_run_is_a_line_in_a_list_and_its_report_when_printed(run: Any) -> None
     evaluation, _ = run
     assert repr([evaluation]).startswith("[<ufo.Evaluation 'r1': 1 of 3 claims supported, 1 ")
     assert "\n" not in repr(evaluation)
-    assert str(evaluation).startswith("1 of 3 claims supported, 1 contradicted, 1 not found\nfactuality score 0.250")
+    assert str(evaluation).startswith(
+        "1 of 3 claims supported, 1 contradicted, 1 not found\nfactuality score 0.250"
+    )
     evaluation.close()
     assert repr(evaluation) == "<ufo.Evaluation 'r1': closed>"
 
