@@ -26,7 +26,7 @@ PACKAGE_DATA = {
     "ufo.transforms.verifiers.bundled": ["*.onnx", "*.json", "*.md"],
     "ufo.transforms.sources.web": ["*.yaml"],
     "ufo.webapp": ["page/**"],
-    "ufo.examples": ["*", "notebooks/*"],
+    "ufo.examples": ["*", "notebooks/*", "papers/**"],
 }
 
 ONNX = (  # the verifiers and embedders that are ONNX models, and their input

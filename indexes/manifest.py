@@ -100,8 +100,8 @@ def _checked(path: Path) -> tuple[dict[str, Any], list[tuple[str, int, str]], st
     if version != VERSION:
         newer = isinstance(version, int) and version > VERSION
         raise IndexUnusable(
-            f"{path} was built by {'a newer' if newer else 'an older'} ufo (index version "
-            f"{version!r}, readable here: {VERSION}); {'upgrade ufo, or ' * newer}{rebuild}"
+            f"{path} is an index of another format ({version!r}, readable here: {VERSION}); "
+            f"{'upgrade ufo, or ' * newer}{rebuild}"
         )
     try:
         _ = {key: int(value) for key, value in manifest["counts"].items()}

@@ -22,6 +22,7 @@ Record = dict[str, Any]
 
 _NEITHER: Final = "labels that are neither true nor false"
 _UNPLACED: Final = "labels of stretches that are not in the response"
+_REWORDED: Final = "responses that are read as they were annotated, since `output` has other words"
 _NO_TEXT: Final = "evidence without a text"
 # The name of such a file says nothing, so its folder's name is used.
 _PLAIN: Final = ("test", "train", "dev", "data", "result")
@@ -292,6 +293,56 @@ def ufo(raw: Record, source: Source) -> Record:
     }
 
 
+_OF_FAVA: Final = re.compile(
+    r"<(/?)(entity|relation|contradictory|invented|subjective|unverifiable|sentence|mark|delete)>"
+)
+
+
+def fava(raw: Record, source: Source) -> Record:
+    """Convert FavaBench (Mishra et al. 2024): responses with tags around the errors of six kinds.
+
+    An error that is corrected has the words of the response in `delete` and others in `mark`, or
+    the other way round where `output`, the response, says so.
+    """
+    annotated = _response(raw, "annotated")
+    readings = [_untagged(annotated, other) for other in ("mark", "delete")]
+    words = str(raw.get("output") or readings[0][0]).split()
+    found = [one for one in readings if one[0].split() == words]
+    source.left_out[_REWORDED] += not found
+    text, errors = (found or readings)[0]
+    source.left_out[_UNPLACED] += errors.count(None)
+    return {
+        "response": text,
+        "model": raw.get("model"),
+        "question": " ".join(_texts(raw, "prompt")) or None,
+        "spans": [{"start": at.start, "end": at.end} for at in errors if at],
+        "metadata": {"subject": raw["subject"]} if raw.get("subject") else None,
+    }
+
+
+def _untagged(annotated: str, other: str) -> tuple[str, list[Span | None]]:
+    """Return a text without tags and without what is in the tag `other`, and where its errors are.
+    An error of which no word is left, or whose tag is not closed, is None."""
+    text, is_other, at = "", False, 0
+    errors: list[Span | None] = []
+    opened: dict[str, int] = {}
+    for tag in _OF_FAVA.finditer(annotated):
+        text += "" if is_other else annotated[at : tag.start()]
+        at = tag.end()
+        closes, name = tag.groups()
+        is_other = name == other and not closes
+        if name in ("mark", "delete"):
+            continue
+        if not closes:
+            opened[name] = len(text)
+        elif name in opened:
+            start = opened.pop(name)
+            start += len(text[start:]) - len(text[start:].lstrip())
+            end = len(text.rstrip())
+            errors.append(Span(start, end) if start < end else None)
+    return text + annotated[at:], errors + [None] * len(opened)
+
+
 def _texts(raw: Record, name: str) -> list[str]:
     """Return the texts of a field that is one text or a list of them."""
     value = raw.get(name) or []
@@ -369,6 +420,7 @@ IMPORTERS: Final[dict[str, Importer]] = {
     ),
     "fool_me_twice": _one_text("text", "gold_evidence", "label", _FEVER),
     "fever": _one_text("claim", "evidence", "label", _FEVER),
+    "fava": fava,
     "ufo": ufo,
 }
 

@@ -42,7 +42,7 @@ _OF_ONE_RUN = ("since", "baseline", "fail_under", "min_scored", "fresh", "dry_ru
 _SHOWN = 5
 _WINDOW = "window.json"
 _BAD_FILES = "bad_files.json"
-_EMPTY = "empty"  # of earlier versions: no record of the window could be used
+_EMPTY = "empty"  # a marker in folders of older schema versions: no record could be used
 _DELETE = "delete the folder of this window, and the next window takes the files that are there"
 _REMEDY = f"{_DELETE}; or begin a stream of another --run, which takes every file"
 
@@ -189,7 +189,7 @@ class StreamWindows:
         """Return all that is in windows, the oldest first."""
         found = []
         for window, files in self.closed().items():
-            # Earlier versions have left out windows without a usable record.
+            # Where files have no checksums, a window without a usable record was left out.
             earlier = any(file.is_without_checksums for file in files)
             otherwise = UNUSABLE if earlier and self._has(window, _EMPTY) else READ
             outcomes = self._outcomes.get(window, {})

@@ -47,7 +47,7 @@ def _write(
 
 
 def labels_of(rows: pa.Table) -> list[Label]:
-    """Return rows of `labels` as records; a file of an earlier version lacks the last columns."""
+    """Return rows of `labels` as records; a file of an older schema version lacks columns."""
     schema = arrow_schema(LABELS)
     for field in fields(Label):
         if field.name not in rows.column_names:
@@ -60,7 +60,7 @@ def weighted(labels: Iterable[Label]) -> list[Label]:
     """Return the labels of a sheet with their weights: the size of a stratum by its labelled units.
 
     Units left blank are assumed to be like the labelled ones. A size that is missing, as in files
-    of an earlier version, is the sum of the weights.
+    of an older schema version, is the sum of the weights.
     """
     rows = list(labels)
     units: dict[tuple[str, str | None], dict[tuple[str, str], float]] = {}

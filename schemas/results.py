@@ -10,6 +10,7 @@ import tempfile
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -38,6 +39,8 @@ from ufo.schemas.views import GROUPS, OWN, View, identifier, load_views, tables_
 __all__ = ["Results", "Run", "finished_runs", "open_results", "texts_of"]
 
 _WORDS = re.compile(r"\w+")
+# The macro whose value `threshold` replaces.
+_THRESHOLD = "sentence_threshold"
 # Arrow has no such type, or takes its bytes for something else; such a column is read as text.
 _NOT_IN_ARROW = re.compile(
     r"\b(UHUGEINT|BIT|BIGNUM|INTERVAL|TIME WITH TIME ZONE|TIME_NS|GEOMETRY|VARIANT)\b"
@@ -71,18 +74,20 @@ def open_results(
     all_runs: bool = False,
     *,
     reports: str | Path | None = None,
+    threshold: float | None = None,
 ) -> "Results":
     """Return the results of one finished run: the newest, unless `run` names another.
 
     With `all_runs` the tables hold the rows of every finished run, with its name in column `run`.
-    `reports` is a folder of the user's own `.sql` files.
+    `reports` is a folder of the user's own `.sql` files. `threshold` is the credibility below which
+    a sentence counts as not factual where it is compared with people.
 
     Raises:
         UsageError: the folder does not exist, or has no finished run, or none of that name; or a
             report of the user is not SQL.
         RunError: a run is damaged, or newer than this version can read.
     """
-    return Results(choose_runs(directory, run, all_runs), reports)
+    return Results(choose_runs(directory, run, all_runs), reports, threshold)
 
 
 class Results:
@@ -91,8 +96,19 @@ class Results:
     `runs` are the runs in it, oldest first. Safe to query from several threads.
     """
 
-    def __init__(self, runs: Sequence[Run], reports: str | Path | None = None) -> None:
+    def __init__(
+        self,
+        runs: Sequence[Run],
+        reports: str | Path | None = None,
+        threshold: float | None = None,
+    ) -> None:
         self._views = load_views(reports)
+        if threshold is not None:
+            given = f"CAST({threshold} AS DOUBLE)"
+            self._views = tuple(
+                replace(view, sql=given) if view.name == _THRESHOLD else view
+                for view in self._views
+            )
         self.runs = tuple(runs)
         self._connection = _connect()
         # DuckDB prints warnings of leaks if a database with functions is left open.

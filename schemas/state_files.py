@@ -5,7 +5,7 @@ The first line has the SHA-256 of the rest, so that damage is noticed before any
     {"state": 1, "checksum": "…",
      "format": …}
 
-A file of before there were checksums has neither of these two entries, and is read without a check.
+A file without these two entries, of a schema version without checksums, is read unchecked.
 """
 
 import json

@@ -294,9 +294,10 @@ def corrected(
     that a cell with few labels is not taken for one with many.
 
     Among few labels there may be none that differs from the judge; the variance would then be 0. So
-    two labels are added for the variance in each cell, on which the judge is wrong once in each
-    direction. Agresti and Coull (1998) do the same for a share. Where none of n labels differs, the
-    bounds are near 3 / n, the rule of three. The addition shrinks with the square of n.
+    for the variance two invented labels are added to each cell: one of a claim that the judge
+    wrongly supports, and one of a claim that it wrongly refutes. Agresti and Coull (1998) do the
+    same for a share. Where none of n labels differs, the bounds are near 3 / n, the rule of three.
+    The addition shrinks with the square of n.
 
     Args:
         score: the judge's score of each response; `cluster`: the cluster of the response.

@@ -237,10 +237,10 @@ class Run:
 
     `finished_at` is in UTC. `sources` are in the user's order. `counts` has the numbers of
     responses, units and failures. `files` maps each table to its part files, and `checksums` maps
-    these to their SHA-256 (empty for runs of older versions). `llm` has the options of a model that
-    judged, empty without one. `title` is for people: the name that the user gave, else the name of
-    the input and the time of the end (in UTC). `accuracy` is what a verifier of the user's own file
-    says of how often it is right.
+    these to their SHA-256 (empty for runs of older schema versions). `llm` has the options of a
+    model that judged, empty without one. `title` is for people: the name that the user
+    gave, else the name of the input and the time of the end (in UTC). `accuracy` is what a verifier
+    of the user's own file says of how often it is right.
     """
 
     name: str
@@ -344,7 +344,7 @@ def checked_manifest(manifest: Manifest) -> Manifest:
     time_of(manifest)
     for name in entry(manifest, "counts", dict):
         entry(manifest["counts"], name, int)
-    # A run of an older version may lack a table.
+    # A run of an older schema version may lack a table.
     needed = tables_of_mode(manifest["mode"]) if version == SCHEMA_VERSION else ()
     tables = entry(manifest, "tables", dict)
     for table in dict.fromkeys([*needed, *tables]):

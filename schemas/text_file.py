@@ -4,9 +4,38 @@ It is taken as rows are: on this machine or in a bucket, compressed by gzip, bzi
 or in UTF-16 with a byte order mark.
 """
 
+import os
+import re
+from typing import Final
+
 from ufo.schemas import storage
 from ufo.schemas.errors import reason_of
 from ufo.schemas.text import decoded
+
+_NAMED: Final = re.compile(
+    r"""(?: [^\n]{0,250} \. (?:txt|text|md|markdown|rst)
+          | \S{0,250} \. (?:html?|pdf|docx?|rtf|odt|csv|tsv|jsonl?|xml)
+          | (?:~|\.{1,2})?/\S{1,250} )
+        (?: \. (?:gz|bz2|zst) )?""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""What has the form of a file's name: it may have blanks only if it ends as a text file does."""
+_LONGEST: Final = 4_096
+"""Bytes of a path on Linux; a longer text is none."""
+
+
+def is_file(text: str) -> bool:
+    """Return whether a text is the path of something on this machine, or an address in a bucket."""
+    try:
+        return storage.is_remote(text) or (len(text) < _LONGEST and os.path.exists(text))
+    except ValueError:  # a NUL
+        return False
+
+
+def looks_like_file(text: str) -> bool:
+    """Return whether a person may mean a file by a text: it is the path of one, or has the form of
+    a file's name, such as `about.txt`."""
+    return is_file(text) or _NAMED.fullmatch(text.strip()) is not None
 
 
 def read_text(path: str) -> str:

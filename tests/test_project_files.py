@@ -1,5 +1,6 @@
 """The files that describe the project say what the code says."""
 
+import json
 import re
 import sys
 from pathlib import Path
@@ -13,6 +14,14 @@ from ufo.pipelines.options.groups import GROUPS
 from ufo.pipelines.version import VERSION
 
 ROOT = Path(__file__).parents[1]
+_CARD = "transforms/verifiers/bundled/MODEL_CARD.md"
+_OF_A_PAST = re.compile(
+    r"\b(?:no longer|any ?more|formerly|previously|used to be|(?:removed|new|changed) in \d"
+    r"|(?:was|were) removed|(?:earlier|older|previous) (?:version|release|ufo)s?|before there were"
+    r"|commit [0-9a-f]{7,}|history of (?:the|this) repository)\b|\bGone:|### (?:Removed|Changed)",
+    re.IGNORECASE,
+)
+"""What a document says of versions before this one, or of commits that only its history has."""
 
 
 def read_yaml(name: str) -> Any:
@@ -63,3 +72,40 @@ def test_every_page_of_the_site_is_in_its_menu() -> None:
     menu = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     pages = {path.name for path in (ROOT / "docs").glob("*.md")}
     assert {page for page in pages if f": {page}\n" not in menu} == set()
+
+
+def test_the_changelog_of_an_unreleased_version_says_what_it_has() -> None:
+    """What nobody ever had cannot have changed or gone."""
+    lines = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= 60
+    assert [line for line in lines if len(line) > 120] == []
+    assert [line for line in lines if _OF_A_PAST.search(line)] == []
+
+
+def test_the_documents_tell_nothing_of_versions_that_were_never_released() -> None:
+    if not re.search(r"^## .*unreleased", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE):
+        pytest.skip("a version was released")
+    documents = [*(ROOT / "docs").glob("*.md"), ROOT / "README.md", ROOT / _CARD]
+    found = [
+        f"{path.name}: {match[0]}"
+        for path in documents
+        for match in _OF_A_PAST.finditer(path.read_text(encoding="utf-8"))
+    ]
+    assert found == []
+
+
+def test_the_figures_of_trust_are_those_that_were_measured() -> None:
+    """Of each kind of evidence: how many claims, called contradicted, and rightly."""
+    page = (ROOT / "docs/judging.md").read_text(encoding="utf-8")
+    figures = json.loads((ROOT / "transforms/verifiers/figures.json").read_text())
+    for source, of in (
+        ("web", "claims"),
+        ("wikipedia", "encyclopaedia"),
+        ("reference", "given_texts"),
+    ):
+        (table,) = re.findall(rf"^\| `{source}` \| (\d.*\n.*)$", page, re.MULTILINE)
+        found = {name: figures[name][of] for name in ("overlap", "bundled")}
+        assert table.startswith(f"{found['overlap']['n']:,} ")
+        for name, one in found.items():
+            called = round(one["refuted_called"])
+            assert f"| `{name}` | {called} | {round(one['refuted_precision'] * called)} |" in table

@@ -247,7 +247,7 @@ def test_a_value_that_is_none_of_json_costs_its_record_alone() -> None:
 
 
 def test_references_that_are_a_mapping_are_refused() -> None:
-    with pytest.raises(ufo.UsageError, match="references is a text or a list of texts, not dict"):
+    with pytest.raises(ufo.UsageError, match="references is a text, a Path or a list of them"):
         ufo.check_sync(ETNA, references={ETNA: 1})
 
 

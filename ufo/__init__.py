@@ -15,7 +15,7 @@ This is the only module that users and plug-ins import. To write a fact source, 
 
 import asyncio
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -42,7 +42,7 @@ from ufo.transforms.sources.fact_source import FactSource, Found, Retrieved, Sou
 from ufo.transforms.verifiers.verifier import Pair, Probabilities, Verifier
 
 if TYPE_CHECKING:
-    from ufo.pipelines.runs.given import Given
+    from ufo.pipelines.runs.given import Given, References
     from ufo.pipelines.runs.run import Finished
     from ufo.schemas.results import Results
     from ufo.transforms.job import Job
@@ -225,7 +225,7 @@ async def check(
     text: str,
     *,
     question: str | None = None,
-    references: Iterable[str] | str | None = None,
+    references: "References" = None,
     sources: Sequence[str | Mapping[str, Any] | FactSource] | None = None,
     mode: str = "seq",
     client: Client | None = None,
@@ -236,7 +236,8 @@ async def check(
     Args:
         text: the text to check.
         question: the question that the text answers.
-        references: trusted texts, or one, for the source `reference`.
+        references: trusted texts for the source `reference`: a text, a list of texts, or files as
+            `Path` objects. A text that looks like a file's name is refused.
         sources: as in `evaluate`.
         mode: as in `evaluate`.
         client: replaces the client of the judge's model, for example by a `FakeClient` in tests.
@@ -266,7 +267,7 @@ async def check(
 async def _check(
     text: str,
     question: str | None,
-    references: Iterable[str] | str | None,
+    references: "References",
     job: "Job",
     client: Client | None,
 ) -> Check:
@@ -282,7 +283,8 @@ async def _check(
     try:
         async with opened(job, client) as (sources, judge):
             rows = await check_text(record, sources, judge, job)
-            return Check(rows, [spec.name for spec in job.sources], job.mode, job.tie)
+            types = {spec.name: spec.type for spec in job.sources}
+            return Check(rows, types, job.mode, job.tie)
     except LlmError as error:
         raise RunError(error.message) from error
 
@@ -292,7 +294,7 @@ def check_sync(
     text: str,
     *,
     question: str | None = None,
-    references: Iterable[str] | str | None = None,
+    references: "References" = None,
     sources: Sequence[str | Mapping[str, Any] | FactSource] | None = None,
     mode: str = "seq",
     client: Client | None = None,

@@ -94,11 +94,13 @@ class SourceInfo(BaseModel):
 
 
 class Basis(BaseModel):
-    """The basis of a result: the judge, how far to trust its verdicts ("" where nothing was
-    judged), the sources with their sizes, and the text's language."""
+    """The basis of a result: the judge, the sources with their sizes, and the text's language.
+    `trust` says in a line how far to trust the verdicts, `judged_by` in figures; "" where nothing
+    was judged, `judged_by` also for a judge other than the offline one."""
 
     judge: str
     trust: str
+    judged_by: str
     sources: list[str]
     language: str
 

@@ -12,9 +12,10 @@ from ufo.pipelines.options.groups import OF_TEXT
 from ufo.pipelines.options.option import Parser
 from ufo.pipelines.reports.tabular import as_json, page
 from ufo.pipelines.reports.terminal import print_check
+from ufo.pipelines.runs.given import reference_in
 from ufo.schemas.errors import EXIT_DONE, EXIT_FAILED, NothingUsable, UsageError
 from ufo.schemas.text import escaped, is_utf8
-from ufo.schemas.text_file import read_text, text_of
+from ufo.schemas.text_file import looks_like_file, read_text, text_of
 
 
 def register(commands: Any) -> None:
@@ -26,14 +27,18 @@ def register(commands: Any) -> None:
         "decided it. Exit code 1 where nothing could be judged.",
     )
     parser.add_argument(
-        "text", metavar="TEXT|FILE|-", help="the text, the file that holds it, or - for stdin"
+        "text",
+        metavar="TEXT|FILE|-",
+        nargs="?",
+        help="the text, the file that holds it, or - for stdin",
     )
     parser.add_argument(
         "--references",
-        action="append",
-        metavar="FILE",
-        help="file with a text that is trusted (also .gz, .bz2, .zst), for the source reference; "
-        "may be repeated",
+        action="extend",
+        nargs="+",
+        metavar="TEXT|FILE|-",
+        help="texts that are trusted, for the source reference: files (also .gz, .bz2, .zst), "
+        "texts, or - for stdin",
     )
     parser.add_argument("--json", action="store_true", help="print all rows as JSON")
     parser.add_options(OF_TEXT)
@@ -45,8 +50,15 @@ def handle(parser: Parser, argv: Sequence[str], program: bool = False) -> int:
     arguments, unknown = parser.parse_known_args(argv)
     parser.refuse(unknown)
     options = parser.given(arguments)
-    references = [_reference(path) for path in arguments.references or ()]
-    text = _text(arguments.text)
+    given = arguments.references or []
+    # `ufo check --references about.txt TEXT`: argparse takes TEXT for a reference.
+    whole = given.pop() if arguments.text is None and len(given) > 1 else arguments.text
+    if whole is None:
+        parser.error("expected TEXT, the text to check")
+    if [whole, *given].count("-") > 1:
+        raise UsageError("- stands for stdin, which has one text; give the others as files")
+    references = [_reference(one) for one in given]
+    text = _text(whole)
     if not text.strip():
         raise NothingUsable("the text is empty; there is nothing to check")
     found = ufo.check_sync(text, references=references, **options)
@@ -80,11 +92,21 @@ def _text(given: str) -> str:
     return given
 
 
-def _reference(path: str) -> str:
-    with _refusal(f"--references {path!r}"):
-        text = read_text(path)
+def _reference(given: str) -> str:
+    """Return an argument, the text of the file that it names, or that of stdin."""
+    if given == "-":
+        with _refusal("stdin"):
+            text = text_of(sys.stdin.buffer.read())
+    elif looks_like_file(given):
+        text = reference_in(given, "--references")
+    else:
+        if not is_utf8(given):
+            raise UsageError(f"--references {given!r:.100} is not UTF-8, and there is no such file")
+        if len(given.split()) == 1:
+            logs.tell(f"There is no file {given}, so this word is the reference.")
+        text = given
     if not text.strip():
-        raise UsageError(f"--references {path!r} is empty; give a file with a text")
+        raise UsageError(f"--references {given!r} has no text")
     return text
 
 

@@ -154,7 +154,8 @@ def _summary(chosen: Settings, finished: Finished) -> tuple[dict[str, Any], Unus
         "left_out": said["left_out"],
         **spent,
         "problem": lost.sentence or None,
-        "judged_by": said["trust"] or None,
+        "trust": said["trust"] or None,
+        "judged_by": said["judged_by"] or None,
         "seconds": round(finished.seconds, 3),
     }
     return summary, lost
@@ -173,8 +174,8 @@ def _print(summary: Mapping[str, Any], folder: str, compared: bool) -> None:
             print("; ".join(filter(None, (summary["score_in_words"], note))))
         if summary["left_out"]:
             print(summary["left_out"])
-        if summary["judged_by"]:
-            print(summary["judged_by"])
+        if summary["trust"]:
+            print(summary["trust"])
     if summary["requests"]:
         cost = summary["cost_usd"]
         priced = "cost unknown" if cost is None else f"${cost:,.4f}"

@@ -11,7 +11,7 @@ from ufo.pipelines.commands.output import AS_JSON, declare, print_json
 from ufo.pipelines.options.judge_flags import flags_of
 from ufo.schemas.errors import EXIT_DONE
 from ufo.transforms.judges.by_name import JUDGES
-from ufo.transforms.judges.offline import judged_by
+from ufo.transforms.judges.trust import verifier_figures
 from ufo.transforms.plugins import Spec
 from ufo.transforms.sources.fact_source import SOURCES
 from ufo.transforms.verifiers.by_name import VERIFIERS
@@ -83,5 +83,7 @@ def _judges() -> list[dict[str, Any]]:
         can = {ability: getattr(kind, ability) for ability in _CAN}
         rows.append({"kind": "judge", **about, **can, "flags": flags, "options": options})
     for name in VERIFIERS.types():
-        rows.append({"kind": "verifier", **VERIFIERS.about(name), "judged_by": judged_by(name)})
+        rows.append(
+            {"kind": "verifier", **VERIFIERS.about(name), "judged_by": verifier_figures(name)}
+        )
     return rows

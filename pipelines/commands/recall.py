@@ -42,13 +42,10 @@ def handle(parser: "Parser", argv: Sequence[str], program: bool = False) -> int:
         lost = unusable(results)
         if chosen.json:
             more = {"seconds": round(finished.seconds, 3), "path": finished.folder, **sheet}
-            more["judged_by"] = chosen.judged_by()
             print(as_json(recall_summary(results) | more))
             return _ended(lost)
         with page(sys.stdout) as console:
             print_recall(results, console)
-    if judged_by := chosen.judged_by():
-        print(judged_by)
     failures = finished.manifest["counts"]["failures"]
     if failures:
         print(f"{quantity(failures, 'failure')}, each with its reason in the table `failures`")

@@ -28,6 +28,16 @@ from ufo.schemas.views import GROUPS, load_views
 
 _REPORTS = Option("reports", str, "folder with reports of your own, one .sql file each", "FOLDER")
 
+_THRESHOLD = Option(
+    "threshold",
+    float,
+    "a sentence is not factual if less than this share of its evidence supports it, in the reports "
+    "that compare sentences with people: sentence_f1, agreement (default 0.3)",
+    "X",
+    low=0,
+    high=1,
+)
+
 
 def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the commands."""
@@ -45,6 +55,8 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         Option("list", bool, "list the reports, of DIR those that have rows"),
         Option("html", str, html, "FILE"),
         RUN,
+        Option("all_runs", bool, "with NAME: the rows of all finished runs in one table"),
+        _THRESHOLD,
         _REPORTS,
         ALL,
     )
@@ -74,7 +86,15 @@ def _report(args: argparse.Namespace) -> int:
         raise UsageError("expected DIR, the --output folder of an earlier 'ufo evaluate'.")
     if args.csv and args.name is None:
         raise UsageError("--csv: the overview is not one table; name a report, or take --json.")
-    with open_results(args.directory, args.run, reports=args.reports) as results:
+    if args.all_runs and (args.name is None or args.run is not None):
+        raise UsageError("--all_runs takes the NAME of a report, and no --run.")
+    with open_results(
+        args.directory,
+        args.run,
+        args.all_runs,
+        reports=args.reports,
+        threshold=args.threshold,
+    ) as results:
         if args.html is not None:
             # Jinja, which only HTML needs, is slow to import.
             from ufo.pipelines.reports.html_report import write_html
@@ -152,13 +172,16 @@ def _print_named(results: "Results", args: argparse.Namespace) -> None:
         raise UsageError(unknown_value("report", args.name, sorted(results.names)))
     columns, title, empty, of = "*", "", view.empty, None
     if not args.json and not args.csv:
-        title = f"{view.title}, run {results.runs[-1].name}\n"
+        of_runs = "all runs" if args.all_runs else f"run {results.runs[-1].name}"
+        title = f"{view.title}, {of_runs}\n"
         # A user's own report may have no column `run`, or no other one.
         names = results.columns_of(view)
         says = view.name != "runs" and "run" in names and len(names) > 1
-        every = "* EXCLUDE (run)" if says else "*"
+        every = "* EXCLUDE (run)" if says and not args.all_runs else "*"
         columns = every if args.all else view.shows or every
-        of = None if args.all else len(names) - says
+        if view.shows and says and args.all_runs and not args.all:
+            columns = f"run, {columns}"
+        of = None if args.all else len(names) - (says and not args.all_runs)
     if results.runs[-1].mode == "recall" and view.group and "recall_" not in view.name:
         empty = "the run is of 'ufo recall': see recall_scores, recall_errors and recall_cost"
     print_query(results, view.select(columns), args, title, empty, of)

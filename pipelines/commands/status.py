@@ -50,7 +50,7 @@ FINISHED, RUNNING, STOPPED, ELSEWHERE = "finished", "running", "stopped", "elsew
 runs."""
 DAMAGED = "damaged"
 """A run with a state file or part files that cannot be read, or have changed."""
-_UNKNOWN = "cannot be verified: the run is of before there were checksums"
+_UNKNOWN = "cannot be verified: the manifest of the run has no checksums"
 
 _RUN_OF = re.compile(r".*?[/\\]run=[^/\\]+(?=[/\\])")
 _ATTEMPT = re.compile(r"(.*\.attempt-([0-9a-f]+))[/\\]attempt\.json")

@@ -23,7 +23,6 @@ from ufo.schemas.storage import CACHE_VARIABLE, OFF, default_cache, is_remote
 from ufo.transforms.judges.by_name import JUDGES, JudgeSpec, asks_llm_judge, make_judge
 from ufo.transforms.judges.judge import Judge
 from ufo.transforms.judges.llm.llm_settings import LlmSettings, formulation_of
-from ufo.transforms.judges.offline import judged_by
 from ufo.transforms.llm.budget import load_prices
 from ufo.transforms.llm.client_settings import (
     BatchSettings,
@@ -163,10 +162,6 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
         if reason:
             raise UsageError(f"the judge {self.judge.name!r} cannot judge: {reason}")
         return judge
-
-    def judged_by(self) -> str | None:
-        """Return the sentence on the verifier and how far to trust it; None if none judges."""
-        return judged_by(self.verifier) if self.verifier_used() else None
 
     def said_by_verifier(self) -> str:
         """Return what a verifier of the user's own file says of its accuracy; "" for others."""

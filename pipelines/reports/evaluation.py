@@ -2,7 +2,7 @@
 
 import weakref
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
 from functools import cached_property, partial
@@ -10,12 +10,14 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ufo.pipelines.reports.quotes import quote_of
 from ufo.pipelines.reports.unusable import OURS, Unusable
 from ufo.schemas.errors import UsageError, unknown_value
-from ufo.schemas.records import EXCEPTION, MULTI, NO_SOURCE
+from ufo.schemas.records import ERROR, EXCEPTION, MULTI, NO_SOURCE, Evidence
 from ufo.transforms.check_text import CheckedText, scored
 from ufo.transforms.extract import EXTRACT
-from ufo.transforms.judges.offline import NAME, trust
+from ufo.transforms.judges.offline import NAME
+from ufo.transforms.judges.trust import trust_figures, trust_line
 from ufo.transforms.plugin_errors import ERROR_IN
 from ufo.transforms.score_words import score_in_words
 from ufo.transforms.scores import is_unusable, run_headline
@@ -293,7 +295,8 @@ class Check:
     `print` shows the claims with their evidence, and so does a notebook.
     """
 
-    def __init__(self, rows: CheckedText, sources: Sequence[str], mode: str, tie: str) -> None:
+    def __init__(self, rows: CheckedText, sources: Mapping[str, str], mode: str, tie: str) -> None:
+        """Keep the rows; `sources` are the types of the sources asked by their names, in order."""
         self.sentences = rows.sentences
         self.fact_units = rows.fact_units
         self.evidence = rows.evidence
@@ -302,9 +305,10 @@ class Check:
         self.failures = rows.failures
         self.usage = rows.usage
         self.text = rows.response.text
+        self._types = sources
         self.response = rows.response
         self._mode = main_mode(mode)
-        self._scores = scored(rows, sources, mode, tie)
+        self._scores = scored(rows, [*sources], mode, tie)
         self._score = next(one for one in self._scores.scores if one.mode == self._mode)
 
     @property
@@ -339,9 +343,27 @@ class Check:
 
     @property
     def judged_by(self) -> str:
-        """Which verifier of the offline judge decided, and how far to trust it; "" if none."""
-        rows = [row for row in self.evidence if row.judge == NAME and row.model is not None]
-        return trust((row.model for row in rows if row.model), (row.source for row in rows))
+        """Which verifier of the offline judge decided, and how far to trust it, in figures; "" if
+        none."""
+        rows = [row for row in self._judged if row.judge == NAME]
+        return trust_figures((row.model for row in rows if row.model), self._types_of(rows))
+
+    @property
+    def trust(self) -> str:
+        """What to do with these verdicts, in at most 90 characters; "" where none was judged."""
+        rows = [row for row in self._judged if row.judge]
+        judges = (row.judge for row in rows if row.judge)
+        models = (row.model for row in rows if row.judge == NAME and row.model)
+        return trust_line(judges, models, self._types_of(rows))
+
+    @property
+    def _judged(self) -> list[Evidence]:
+        """The judgements of passages that are usable."""
+        return [row for row in self.evidence if row.passage_id and row.outcome != ERROR]
+
+    def _types_of(self, rows: Iterable[Evidence]) -> list[str]:
+        """Return the types of the sources of judgements."""
+        return [self._types[row.source] for row in rows]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, ready for JSON."""
@@ -349,7 +371,7 @@ class Check:
         rows = {name: [asdict(row) for row in getattr(self, name)] for name in names}
         own = {
             name: getattr(self, name)
-            for name in ("text", "score", "score_in_words", "coverage", "judged_by")
+            for name in ("text", "score", "score_in_words", "coverage", "trust", "judged_by")
         }
         return own | rows
 
@@ -390,6 +412,7 @@ class Check:
                 "evidence_source": best.source,
                 "state": self._scores.states[unit.unit_id],
                 "claim": unit.claim,
+                "quote": quote_of(unit.claim, best.citation, passage.text if passage else None),
                 "question": None,
                 "model": None,
                 "title": passage and passage.title,

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 from ufo.pipelines.reports.unusable import unusable
 from ufo.schemas.text import quantity
 from ufo.transforms.extraction.clause import abstains
-from ufo.transforms.judges.offline import NAME, trust
+from ufo.transforms.judges.offline import NAME
+from ufo.transforms.judges.trust import trust_figures, trust_line
 from ufo.transforms.score_words import beside, score_in_words, why_no_score, without_score
 from ufo.transforms.scores import run_headline
 
@@ -19,11 +20,11 @@ FROM runs AS r
 LEFT JOIN scores_by_run AS s
     ON s.run = r.run AND s.mode = CASE r.mode WHEN 'all' THEN 'seq' ELSE r.mode END
 """
-_VERIFIERS = """
-SELECT DISTINCT e.model, s.type, s.position
+_JUDGED = """
+SELECT DISTINCT e.judge, e.model, s.type, s.position
 FROM evidence AS e
 INNER JOIN sources AS s ON s.run = e.run AND s.source = e.source
-WHERE e.run = ? AND e.judge = ? AND e.model IS NOT NULL
+WHERE e.run = ? AND e.judge IS NOT NULL AND e.passage_id IS NOT NULL AND e.outcome != 'error'
 ORDER BY s.position, e.model
 """
 _SILENT = """
@@ -65,16 +66,26 @@ def score_summary(results: "Results", counts_abstentions: bool = True) -> dict[s
         "n_abstained": n_abstained,
         "beside": beside(row),
         "problem": unusable(results).sentence or None,
-        "trust": _trust(results),
+        **_trust(results),
     }
 
 
-def _trust(results: "Results") -> str:
-    """Return how far the verifiers can be trusted on the evidence of the run."""
-    found = results.query(_VERIFIERS, [results.runs[-1].name, NAME]).to_pylist()
-    models = dict.fromkeys(row["model"] for row in found)
-    types = dict.fromkeys(row["type"] for row in found)
-    return trust(models, types, results.runs[-1].accuracy)
+def _trust(results: "Results") -> dict[str, str]:
+    """Return how far the judge can be trusted on the evidence of the run: `trust` in one line,
+    `judged_by` in figures, which there are of verifiers only."""
+    run = results.runs[-1]
+    judged = results.query(_JUDGED, [run.name]).to_pylist()
+    verified = [row for row in judged if row["judge"] == NAME and row["model"]]
+    models = [row["model"] for row in verified]
+    return {
+        "trust": trust_line(
+            [row["judge"] for row in judged],
+            models,
+            [row["type"] for row in verified or judged],
+            run.accuracy,
+        ),
+        "judged_by": trust_figures(models, [row["type"] for row in verified], run.accuracy),
+    }
 
 
 def abstained(results: "Results") -> int:

@@ -9,6 +9,7 @@ from typing import Any
 
 from ufo.pipelines.reports.corrected import corrected_words
 from ufo.pipelines.reports.main_score import score_summary
+from ufo.pipelines.reports.quotes import quote_of
 from ufo.schemas.records import UNSUPPORTED_LANGUAGE
 from ufo.schemas.results import Results
 from ufo.transforms.scores import state_of
@@ -69,7 +70,10 @@ def overview(results: Results, directory: str | None = None) -> Row:
             "ORDER BY model, position",
             mode=mode,
         ),
-        "contradicted": rows(_CONTRADICTED, mode=mode, most=_MOST_CONTRADICTED),
+        "contradicted": [
+            {**row, "quote": quote_of(row["claim"], row["citation"], row.pop("text"))}
+            for row in rows(_CONTRADICTED, mode=mode, most=_MOST_CONTRADICTED)
+        ],
         "failures": rows(_FAILURES),
     }
 
@@ -115,7 +119,7 @@ SELECT
     v.response_id, r.model, u.claim, v.label, v.source, v.tied, v.past_error, v.n_supported,
     v.n_refuted, v.n_error, e.source AS evidence_source, e.outcome, e.reason, e.citation,
     e.rationale, e.title, e.url, r.dataset, coalesce(r.question, left(r.text, 80)) AS question,
-    coalesce(e.citation, left(e.text, 300)) AS quote, 'contradicted' AS state
+    e.text, 'contradicted' AS state
 FROM picked AS v
 INNER JOIN responses AS r ON r.run = v.run AND r.response_id = v.response_id
 INNER JOIN fact_units AS u

@@ -9,6 +9,8 @@ from ufo.pipelines.reports.unusable import unusable
 from ufo.schemas.results import Results
 from ufo.schemas.text import quantity
 from ufo.schemas.views import View, load_views
+from ufo.transforms.judges.offline import NAME as OFFLINE
+from ufo.transforms.judges.trust import trust_line
 from ufo.transforms.score_words import in_numbers
 
 _REPORTS = ("recall_scores", "recall_errors", "recall_cost")
@@ -18,6 +20,10 @@ SELECT formulation, variant, recall FROM recall_scores
 WHERE run = ? AND formulation != 'human'
 ORDER BY formulation, variant
 """
+_VERIFIERS = f"""
+SELECT DISTINCT model FROM recall_verdicts
+WHERE run = ? AND judge = '{OFFLINE}' AND model IS NOT NULL
+"""  # noqa: S608
 VERDICTS = """
 SELECT
     v.record_id, r.question, v.variant, v.formulation, f.fact, v.outcome, v.label, v.human_label,
@@ -42,8 +48,16 @@ def recall_summary(results: Results) -> dict[str, Any]:
         "answers": run.counts["answers"],
         "failures": run.counts["failures"],
         "problem": unusable(results).sentence or None,
+        "trust": trust_in_recall(results) or None,
         **{view.name: _rows(results, view) for view in _views()},
     }
+
+
+def trust_in_recall(results: Results) -> str:
+    """Return in a line how far the verdicts of a verifier can be trusted; "" where a model gave
+    them, whose errors the report recall_errors counts where people labelled the facts."""
+    judged = results.query(_VERIFIERS, [results.runs[-1].name]).column(0).to_pylist()
+    return trust_line([OFFLINE], judged, ["answer"]) if judged else ""
 
 
 def recall_by_variant(results: Results) -> dict[str, dict[str, float | None]]:
@@ -64,6 +78,8 @@ def size_in_words(results: Results) -> str:
 def print_recall(results: Results, console: Console) -> None:
     """Print the run's size, and each of the paper's three tables that has rows."""
     console.print(f"run {results.runs[-1].name}: {size_in_words(results)}")
+    if trust := trust_in_recall(results):
+        console.print(trust)
     for view in _views():
         if found := _rows(results, view, view.shows):
             console.print(f"\n{view.title}")

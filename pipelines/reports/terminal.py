@@ -27,6 +27,8 @@ MODES = {
 _COLORS = {SUPPORTED: "green", CONTRADICTED: "red", NOT_FOUND: "yellow", ERROR: "magenta"}
 _BAR_WIDTH = 24
 _MOST_CLAIMS = 5
+_LONGEST_NAME = 60  # characters of a question and its model beside a verdict
+_SHORTEST_NAME = 12  # with less room they are left out
 _LONGEST_LINE = 1_000
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 
@@ -47,23 +49,27 @@ def print_check(found: "Check", console: Console) -> None:
     lost = found.lost
     note = f"; {in_numbers(lost.n, lost.of)}" if lost.many and found.score is not None else ""
     console.print(Text(f"{found.score_in_words}{note}"))
-    if found.judged_by:
-        console.print(Text(found.judged_by))
+    if found.trust:
+        console.print(Text(found.trust))
     for row in found.claims():
         print_claim(row, console)
 
 
 def print_overview(found: Row, console: Console) -> None:
     """Print the result of `overview`."""
-    console.print(Text(f"{found['headline']}\n", style="bold"))
+    _print_first(found, console)
+    if found["contradicted"]:
+        shown = found["contradicted"][:_MOST_CLAIMS]
+        of = found["score"]["n_refuted"]
+        some = f": {len(shown)} of {of:,}" if len(shown) < of else ""
+        console.print(Text(f"\nContradicted claims{some}", style="bold"))
+        for claim in shown:
+            print_claim(claim, console)
+    console.print()
     _print_header(found, console)
     _print_scores(found, console)
     _print_corrected(found, console)
     _print_contributions(found, console)
-    if found["contradicted"]:
-        console.print(Text("\nContradicted claims", style="bold"))
-        for claim in found["contradicted"][:_MOST_CLAIMS]:
-            print_claim(claim, console)
     title = f"What failed ({_command(found, 'failures')} has each with its input)"
     _print_table(title, FAILURE_COLUMNS, found["failures"], console)
     if found["directory"]:
@@ -105,7 +111,6 @@ def _print_header(found: Row, console: Console) -> None:
         ),
         ("Sources", (" → " if found["mode"] == "seq" else ", ").join(used) or "none"),
         ("Judge", f"{found['judge']}; a tie counts as {found['tie'].replace('_', ' ')}"),
-        *([("", found["trust"])] if found["trust"] else []),
         ("Size", f"{size}, {quantity(failed, 'failure') if failed else 'no failures'}"),
     ]
     print_pairs(((name, one_line(value, _LONGEST_LINE)) for name, value in lines), console, "bold")
@@ -123,20 +128,26 @@ _SCORE_COLUMNS = {
 }
 
 
-def _print_scores(found: Row, console: Console) -> None:
-    own = found["score"]
-    console.print(Text(f"\n{found['words'][0].upper()}{found['words'][1:]}", style="bold"))
-    if found["shown"]:
-        others = {
-            "of decided claims": own["decided_score"],
-            "evidence support": found["evidence_support"],
-        }
-        said = [f"{name} {value:.3f}" for name, value in others.items() if value is not None]
-        console.print(Text(", ".join(said)))
+def _print_first(found: Row, console: Console) -> None:
+    """Print what a reader needs first: the headline, the score, and how far to trust it."""
+    console.print(Text(found["headline"], style="bold"))
+    console.print(Text(found["words"], style="bold"))
     if found["problem"] and (found["beside"] or not found["shown"]):
         console.print(Text(found["problem"], style="bold yellow"))
     if found["left_out"]:
         console.print(Text(found["left_out"]))
+    if found["trust"]:
+        console.print(Text(found["trust"]))
+
+
+def _print_scores(found: Row, console: Console) -> None:
+    if found["shown"]:
+        others = {
+            "Score of decided claims": found["score"]["decided_score"],
+            "evidence support": found["evidence_support"],
+        }
+        said = [f"{name} {value:.3f}" for name, value in others.items() if value is not None]
+        console.print(Text(f"\n{', '.join(said)}"))
     people = any(row["human_score"] is not None for row in found["scores"])
     columns = {k: v for k, v in _SCORE_COLUMNS.items() if people or v != "human_score"}
     for title, key, rows in (
@@ -215,8 +226,7 @@ def print_claim(row: Row, console: Console) -> None:
         by = "all sources" if row["source"] == MULTI else row["source"]
         votes = f"{row['n_supported']} for, {row['n_refuted']} against"
         head.append(f" by {by} ({votes}{', tied' if row['tied'] else ''})", style="not bold")
-    who = " · ".join(filter(None, (row["question"], row["model"])))
-    head.append(f"  {one_line(who, 60)}", style="not bold dim")
+    head.append(_whose(row, console.width - head.cell_len), style="not bold dim")
     console.print(head)
     texts = (
         ("claim", one_line(row["claim"], 300)),
@@ -226,9 +236,21 @@ def print_claim(row: Row, console: Console) -> None:
     print_pairs(((f"  {name}", text) for name, text in texts if text), console)
 
 
+def _whose(row: Row, room: int) -> str:
+    """Return the question of a claim and the model that answered, in the room of a line; the
+    question is cut first."""
+    model = one_line(row["model"] or "", _LONGEST_NAME)
+    left = min(room - 2, _LONGEST_NAME) - (len(model) + 3 if model else 0)
+    question = one_line(row["question"] or "", left) if left >= _SHORTEST_NAME else ""
+    shown = " · ".join(filter(None, (question, model)))
+    return f"  {shown}" if shown and len(shown) + 2 <= room else ""
+
+
 def _evidence(row: Row) -> str:
     where = ", ".join(one_line(part, 120) for part in (row["title"], row["url"]) if part)
-    said = f'"{one_line(row["citation"], 300)}"' if row["citation"] else ""
+    # A passage that does not answer is no evidence: only where it is from is said.
+    quoted = row["quote"] if row["label"] is not None else row["citation"]
+    said = f'"{one_line(quoted, 300)}"' if quoted else ""
     return " - ".join(filter(None, (said, where)))
 
 

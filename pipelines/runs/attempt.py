@@ -55,7 +55,7 @@ _OF_PROCESS = {
     "command": list,
 }
 _START_OVER = "its run cannot go on. Pass --fresh to start it over"
-_FORGET = "delete it; with the options of before, --batch among them, the run goes on"
+_FORGET = "delete it; the command with the same options, --batch included, continues the run"
 AGAIN = "the same command evaluates what it belongs to again"
 
 T = TypeVar("T")

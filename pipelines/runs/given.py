@@ -1,6 +1,7 @@
 """Write what a Python program gives, a list of records or a table, to an input file."""
 
 import json
+import os
 import re
 from collections.abc import Iterable, Mapping
 from datetime import date, datetime, time
@@ -15,6 +16,7 @@ import pyarrow.parquet as pq
 
 from ufo.schemas.errors import UsageError
 from ufo.schemas.row import PROBLEM
+from ufo.schemas.text_file import looks_like_file, read_text
 
 _UNNAMED_INDEX: Final = re.compile(r"__index_level_\d+__")
 
@@ -26,6 +28,7 @@ class Table(Protocol):
 
 
 Given = str | Path | Table | Iterable[Mapping[str, Any] | str]
+References = str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | None
 
 
 def input_path(given: Given, name: str, folder: str) -> str:
@@ -145,15 +148,49 @@ def plain_value(value: Any) -> Any:
     raise TypeError(f"a value of the type {type(value).__name__}")
 
 
-def references_of(given: object) -> str | list[Any]:
-    """Return the references of a text: one, or several.
+def references_of(given: object) -> list[Any]:
+    """Return the references of a text: one or several texts, or files by their `Path`.
 
     Raises:
-        UsageError: they are a mapping, whose keys would be taken for texts, or no texts.
+        UsageError: they are a mapping, whose keys would be taken for texts, or no texts; a file
+            cannot be read; or a text looks like the name of a file.
     """
     texts = given.tolist() if hasattr(given, "tolist") else given  # of NumPy, pandas and Arrow
-    if texts is None or isinstance(texts, str):
-        return texts or []
+    if texts is None:
+        return []
+    if isinstance(texts, (str, os.PathLike)):
+        texts = [texts]
     if isinstance(texts, (Mapping, bytes)) or not isinstance(texts, Iterable) or _is_table(texts):
-        raise UsageError(f"references is a text or a list of texts, not {type(given).__name__}")
-    return list(texts)
+        kinds = "a text, a Path or a list of them"
+        raise UsageError(f"references is {kinds}, not {type(given).__name__}")
+    return [_reference(one) for one in texts]
+
+
+def _reference(given: Any) -> Any:
+    """Return the text of a reference; what is neither a text nor a path stays as it is."""
+    if isinstance(given, os.PathLike):
+        return reference_in(os.fspath(given), "references: the file")
+    if isinstance(given, str) and looks_like_file(given):
+        raise UsageError(
+            f"references: {given!r} is a text that looks like a file; give Path({given!r}) to "
+            "read the file"
+        )
+    return given
+
+
+def reference_in(path: Any, door: str) -> str:
+    """Return the text of a file of references; `door` begins the message of an error.
+
+    Raises:
+        UsageError: it cannot be read, or has no text.
+    """
+    name = os.fsdecode(path)
+    if os.path.isdir(name):
+        raise UsageError(f"{door} {name!r} is a folder; give the files in it")
+    try:
+        text = read_text(name)
+    except ValueError as error:
+        raise UsageError(f"{door} {name!r} cannot be read: {error}") from error
+    if not text.strip():
+        raise UsageError(f"{door} {name!r} is empty; give a file with a text")
+    return text

@@ -32,6 +32,7 @@ def open_results(
     *,
     only: Iterable[str] | None = None,
     reports: str | Path | None = None,
+    threshold: float | None = None,
 ) -> Results:
     """Return the results of a run like `ufo.schemas.results.open_results`, also of a remote folder.
 
@@ -42,7 +43,7 @@ def open_results(
     found = choose_runs(directory, run, all_runs, tables)
     if tables is not None:
         found = [_with(one, tables) for one in found]
-    return Results(found, reports)
+    return Results(found, reports, threshold)
 
 
 def choose_runs(

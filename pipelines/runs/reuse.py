@@ -142,7 +142,7 @@ def copy_reused(output: str, reuse: Reuse, folder: str) -> list[Part]:
             if table == "evidence":
                 cited.update(filter(None, rows["passage_id"].to_pylist()))
             for column in arrow_schema(table):
-                if column.name not in rows.column_names:  # of an earlier version
+                if column.name not in rows.column_names:  # of an earlier schema version
                     rows = rows.append_column(column, pa.nulls(len(rows), column.type))
             rows = rows.select(arrow_schema(table).names)
             if table == "usage" and reuse.compared:

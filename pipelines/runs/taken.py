@@ -46,7 +46,7 @@ class ArrivedFile:
 
     @property
     def is_without_checksums(self) -> bool:
-        """Whether an earlier version has closed the window: it recorded only path and size."""
+        """Whether the window has recorded only the path and size of the file."""
         return self.first is None and self.problem is None
 
 

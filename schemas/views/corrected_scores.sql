@@ -1,23 +1,24 @@
 -- Scores corrected by what people said
 -- judge_score is the judge's factuality score. corrected_score estimates the score that people
 -- would have given, had they labelled every unit, with its 95 % interval. There are rows for the
--- run, and for each model and data set (`level`, `name`). Labels speak for the units that they were
--- drawn from (view label_cells): n_covered of the n_units, covered_share. Where these are less than
--- half, there is no corrected score of the whole. Where they are not all, the others count in
--- corrected_score by their verdicts, and in low and high with any error: as false, and as true. The
--- row of level `sampled` is then of the covered units alone. The method is prediction-powered
--- inference (Angelopoulos et al. 2023): the judge's mean over all covered units, times `power`, plus
--- the mean of (label - power × verdict) over the labelled units. `power` is tuned as in PPI++, for
--- labelled units that are among the judged. In each part that the same sheets were drawn from, the
--- labels stand for all units, by the weights of their strata. Labels of the input are used where no
--- sheet was drawn, as if they were a random sample of the run. The
--- variance is that of the linearised estimate, within strata (Särndal et al. 1992, two-phase
--- sampling), and clustered by question, or by response if it has no question. It counts in each part
--- two more labels on which the judge is wrong, because few labels that agree with it prove little.
--- The interval is Student's t, with Satterthwaite's degrees of freedom, cut to 0 to 1.
--- strata_without_label lists the verdicts by source of which no unit was labelled, with their number
--- of covered units; errors there are unknown, and in no interval. Before them are the units that
--- were in no sample.
+-- run, and for each model and data set (`level`, `name`). Labels speak for the units that they
+-- were drawn from (view label_cells): n_covered of the n_units, covered_share. Where these are
+-- less than half, there is no corrected score of the whole. Where these are not all,
+-- corrected_score counts the other units by their verdicts, low counts them all as false, and
+-- high all as true. The row of level `sampled` is then of the covered units alone. The method is
+-- prediction-powered inference (Angelopoulos et al. 2023): the judge's mean over all covered
+-- units, times `power`, plus the mean of (label - power × verdict) over the labelled units.
+-- `power` is tuned as in PPI++, for labelled units that are among the judged. In each part that
+-- the same sheets were drawn from, the labels stand for all units, by the weights of their
+-- strata. Labels of the input are used where no sheet was drawn, as if they were a random sample
+-- of the run. The variance is that of the linearised estimate, within strata (Särndal et al.
+-- 1992, two-phase sampling), and clustered by question, or by response if it has no question.
+-- For it, two invented labels are added to each part, one of a unit that the judge wrongly
+-- supports and one of a unit that it wrongly refutes, because few labels that agree with the
+-- judge prove little. The interval is Student's t, with Satterthwaite's degrees of freedom, cut
+-- to 0 to 1. strata_without_label lists first the units that were in no sample, then the
+-- verdicts by source of which no unit was labelled, with their number of covered units; errors
+-- there are unknown, and in no interval.
 -- group: scores
 -- summary: The scores that people would have given, estimated from their labels
 -- needs: cluster_of, scores, label_cells

@@ -1,8 +1,8 @@
 -- What label sheets were drawn from
 -- The fact units that a sheet of labels was drawn from, and the run in which they were. A sheet that
 -- was not drawn as a sample (drawn is false), as that of the page, counts as one of the whole run.
--- A sheet of a version that did not keep its units has those of its run, where this is opened, and
--- else only those that it labels; import it again to keep them.
+-- A sheet that was kept without the units that it was drawn from has those of its run, where this
+-- run is opened, and otherwise only those that it labels; import it again to keep them.
 -- order: run, sheet, response_id, unit_id
 WITH sheets AS (
     SELECT

@@ -21,7 +21,8 @@ class Asked:
 
 
 class LocalWeb(LocalServer):
-    """`pages` by path, which a test may change; `requests` has what was asked for, in order.
+    """`pages` by path and what an engine knows of them, `listed`, which a test may change;
+    `requests` has what was asked for, in order.
 
     A host of its own for each of several sites: `url("/x", host="127.0.0.1")`.
     """
@@ -29,6 +30,7 @@ class LocalWeb(LocalServer):
     def __init__(self) -> None:
         super().__init__(type("Handler", (_Handler,), {"web": self}))
         self.pages = dict(PAGES)
+        self.listed = list(LISTED)
         self.requests: list[Asked] = []
         self._served: Counter[str] = Counter()
         self.closing = threading.Event()
@@ -43,7 +45,7 @@ class LocalWeb(LocalServer):
     def find(self, query: str, count: int = 10) -> list[Listed]:
         """What a search engine would list: by the words that titles and snippets share with it."""
         words = _words(query)
-        scored = [(len(words & _words(f"{one.title} {one.snippet}")), one) for one in LISTED]
+        scored = [(len(words & _words(f"{one.title} {one.snippet}")), one) for one in self.listed]
         ranked = sorted(scored, key=lambda item: -item[0])
         return [one for score, one in ranked if score >= 2][:count]
 

@@ -249,7 +249,7 @@ def test_a_damaged_run_costs_its_own_results_alone(
     assert told in ends(1, "report", finished, "--run", "s").err
 
 
-# --- `ufo status` on runs that are finished, running, killed, and of before it was there.
+# --- `ufo status` on runs that are finished, running, killed, or without checksums.
 
 
 def test_a_password_in_an_address_is_refused_and_neither_kept_nor_shown(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from ufo.examples.own_judge import Contained
 from ufo.pipelines.reports.unusable import unusable
 from ufo.schemas.records import ERROR, NOANS, REFUTED, SUPPORTED
 from ufo.schemas.results import open_results
-from ufo.transforms.judges.offline import trust
+from ufo.transforms.judges.trust import trust_figures, trust_line
 from ufo.transforms.verifiers.by_name import shown
 
 PLUG_IN = """\
@@ -336,13 +336,13 @@ def test_the_cascade_of_the_examples_asks_a_model_where_it_is_not_sure(
     assert llm_server.requests == []
     done = ok(*words)
     assert [row["judge"] for row in rows(tmp_path / "out", OUTCOMES)] == ["llm", "offline", "llm"]
-    assert "Verifier stated (a first look" in done.out
+    assert "A first look; for findings use a model" in done.out
 
 
 # --- `--verifier`: who judges is told, recorded, and part of what results depend on.
 
 
-SHOWN = "Verifier stated (a first look; for findings use a language model): always"
+SHOWN = "A first look; for findings use a model. The verifier's author says: always"
 # A reference that states its probabilities, and a ground for them.
 REFUTING = "0.2 0.7 0.1\n\nOslo was founded in 1801."
 STATING = {"response": "Oslo was founded in 1901.", "reference_answers": REFUTING}
@@ -371,17 +371,23 @@ def test_its_verdicts_its_name_and_its_accuracy_are_seen(tmp_path: Path) -> None
 def test_every_place_that_shows_a_result_says_how_often_the_verifier_is_right(
     tmp_path: Path,
 ) -> None:
-    line = trust([shown("overlap")], ["reference"])
+    line = trust_line(["offline"], [shown("overlap")], ["reference"])
     assert f"\n{line}\n" in ok(*evaluation(tmp_path, [STATING], "--verifier", "overlap")).out
     ok("report", tmp_path / "out", "--html", tmp_path / "page.html")
-    assert line in html.unescape((tmp_path / "page.html").read_text())
-    assert line in " ".join(ok("report", tmp_path / "out").out.split())
+    page = html.unescape((tmp_path / "page.html").read_text())
+    figures = trust_figures([shown("overlap")], ["reference"])
+    assert line in page
+    assert figures in page
+    report = ok("report", tmp_path / "out").out
+    assert " ".join(report.split()).partition(" coverage ")[2][6:].startswith(line)
+    assert figures not in " ".join(report.split())
     found = python.evaluate(["Oslo is big."], ["reference"], verifier="overlap", quiet=True)
     assert "Verifier overlap" not in found._repr_html_()  # nobody judged: there was no reference
     text = "Oslo was founded in 1901."
     checked = python.check_sync(text, references=["Oslo is old."], verifier="overlap")
-    assert line in " ".join(str(checked).split())
-    assert checked.to_dict()["judged_by"] == line
+    assert line in str(checked).splitlines()
+    assert checked.to_dict()["trust"] == line
+    assert checked.to_dict()["judged_by"] == figures
 
 
 def test_recall_and_one_text_ask_it_too(tmp_path: Path) -> None:
@@ -389,7 +395,8 @@ def test_recall_and_one_text_ask_it_too(tmp_path: Path) -> None:
     record = {"question": "When?", "ground_truth": text, "answers": {"one": "0.9 0.05 0.05 said."}}
     path = write_lines(tmp_path / "in.jsonl", [record])
     words = ("recall", "--input", path, "--output", tmp_path / "out", "--judge", "offline")
-    assert SHOWN in ok(*words, "--verifier", STATED).out
+    told = "A first look; for findings use a model. It was not measured on evidence of this kind."
+    assert told in " ".join(ok(*words, "--verifier", STATED).out.split())
     (row,) = rows(tmp_path / "out", "SELECT judge, model FROM recall_verdicts")
     assert row["judge"] == "offline"
     assert row["model"].partition("@")[0] == "stated"
@@ -410,13 +417,14 @@ def test_the_list_has_judges_and_verifiers_with_package_and_help() -> None:
     assert "judges (--judge)\n" in out
     assert "verifiers (--verifier)\n" in out
     for row in rows:
-        assert f"  {row['type']}  ({row['package']})\n    {row['help']}\n" in out
+        told = f"{row['type']} ({row['package']}) {row['help']}"
+        assert " ".join(told.split()) in " ".join(out.split())
     docs = (Path(__file__).parents[2] / "docs/judging.md").read_text()
     for row in rows:
         if row["kind"] == "judge" and row["package"] == "ufo-factuality":
             can = (row[name] for name in ("extracts", "verifies", "abstains", "needs_endpoint"))
             said = " | ".join("yes" if one else "no" for one in can)
-            assert f"| `{row['type']}` | {said} |\n" in docs
+            assert f"| `{row['type']}` | {said} |" in docs
     (llm,) = [row for row in rows if row["type"] == "llm"]
     assert {"formulation", "model"} <= set(llm["flags"])
     assert llm["options"] == {}

@@ -673,7 +673,7 @@ def test_a_window_is_unfinished_until_it_has_results_or_is_empty(tmp_path: Path)
     windows = StreamWindows(str(tmp_path), "s")
     first, second, third = (closed(windows, name) for name in "abc")
     assert windows.unfinished() == [first, second, third]
-    (tmp_path / f"run={first}" / "empty").touch()  # as earlier versions did
+    (tmp_path / f"run={first}" / "empty").touch()  # as some folders have it
     (tmp_path / f"run={second}" / "manifest.json").touch()
     assert windows.unfinished() == [third]
     assert [one.outcome for one in windows.taken()] == [UNUSABLE, READ, READ]

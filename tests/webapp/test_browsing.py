@@ -288,6 +288,7 @@ def test_how_far_to_trust_a_response_is_said_of_the_sources_that_were_judged(
     ]
     write_run(tmp_path, rows)
     with opened(replace(base, results=tmp_path)) as client:
-        trust = client.get("/runs/r1/responses/r").json()["basis"]["trust"]
-    assert f"with {kind}" in trust
-    assert other not in trust
+        basis = client.get("/runs/r1/responses/r").json()["basis"]
+    assert f"with {kind}" in basis["judged_by"]
+    assert f"With {kind}" in basis["trust"]
+    assert other not in basis["judged_by"] + basis["trust"]

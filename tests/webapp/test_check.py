@@ -49,7 +49,8 @@ def test_the_stream_says_what_the_python_interface_returns(
     if mode == "seq":
         assert len(asking[1]["unit_ids"]) < len(asking[0]["unit_ids"])
     assert found[1].data["basis"]["judge"].startswith("Judge offline (overlap@")
-    assert found[1].data["basis"]["trust"].startswith("Verifier overlap (a first look")
+    assert found[1].data["basis"]["judged_by"].startswith("Verifier overlap (a first look")
+    assert found[1].data["basis"]["trust"].startswith("A first look; for findings use a model")
     sentence = found[1].data["sentences"][1]
     assert TEXT[sentence["start"] : sentence["end"]] == "Oslo was founded in 1600."
     rows = [event.data for event in found if event.name in ("extracted", "checked")]
@@ -60,6 +61,8 @@ def test_the_stream_says_what_the_python_interface_returns(
     for name in TABLES:
         expected = [asdict(row) for row in getattr(same, name)]
         assert sorted(map(repr, told[name])) == sorted(map(repr, expected)), name
+    basis = found[-1].data["basis"]
+    assert (basis["trust"], basis["judged_by"]) == (same.trust, same.judged_by)
     scores = found[-2].data
     states: dict[Any, Any] = {
         one["sentence_index"]: one["state"]
@@ -160,7 +163,8 @@ def test_each_kind_of_source_is_described(source: dict[str, Any], said: str) -> 
 def test_the_judge_is_named_with_each_of_its_models_once() -> None:
     assert described().judge == "Judge llm."
     assert described(models=["a", "b", "a"]).judge == "Judge llm (a, b)."
-    assert described().trust.startswith("How often it agrees with people is not known")
+    assert described().trust.startswith("How often this judge is right was not measured")
+    assert described().judged_by == ""
     assert described(judged=[]).trust == ""
 
 

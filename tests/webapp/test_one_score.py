@@ -96,7 +96,7 @@ def test_a_score_is_the_same_in_python(name: str) -> None:
         for table in ("responses", "sentences", "fact_units", "evidence", "verdicts")
     }
     (response,) = own.pop("responses")
-    check = ufo.Check(CheckedText(response, **own), ["ref"], "seq", "not_factual")
+    check = ufo.Check(CheckedText(response, **own), {"ref": "reference"}, "seq", "not_factual")
     score = SCORES[name]
     assert check.score == score
     assert (check.coverage is None) is (score is None)

@@ -287,7 +287,7 @@ def _whole(data: bytes) -> Any:
 
 
 def _answer(reply: bytes | None, usage: str) -> tuple[Reply | None, Usage]:
-    fields = _whole(reply) if reply else None  # also of earlier versions, which have more
+    fields = _whole(reply) if reply else None  # some files have more fields
     known = fields and Reply(fields["status"], fields["payload"], fields["request_id"])
     return known, _usage(usage)
 

@@ -5,7 +5,7 @@ PRAGMA journal_mode = WAL;
 BEGIN IMMEDIATE;
 
 -- The requests of a run. `place` is the endpoint as JSON. `state` is `new`, `sent` in a batch, or
--- `answered`; earlier versions wrote `again` too. After `tries` errors without a reply of the model
+-- `answered`; some files also have `again`. After `tries` errors without a reply of the model
 -- it is asked again. `usage` is its row of the table `usage`, `usd` the most that it may cost.
 CREATE TABLE IF NOT EXISTS requests (
     run TEXT, key TEXT, place TEXT, state TEXT, tries INTEGER, body BLOB, usage TEXT, batch TEXT,
@@ -25,6 +25,6 @@ CREATE TABLE IF NOT EXISTS claims (
     run TEXT, key TEXT, owner TEXT, settled INTEGER, PRIMARY KEY (run, key)
 );
 
--- Earlier versions of ufo wrote 0 and the same tables.
+-- Files with 0 have the same tables.
 PRAGMA user_version = 1;
 COMMIT;

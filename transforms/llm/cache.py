@@ -239,7 +239,7 @@ def request_keys(request: Request, settings: ClientSettings) -> list[str]:
         "logprobs": request.logprobs,
     }
     endpoint = settings.endpoint(request.role, request.model)
-    common = [endpoint.url, endpoint.model, canonical, 0]  # 0: keys as in earlier versions
+    common = [endpoint.url, endpoint.model, canonical, 0]  # 0: the keys of existing caches have it
     if added := endpoint.added:
         common.append(added)
     separate = [] if settings.share else [request.response_id]
@@ -275,7 +275,7 @@ def paid_in(value: Mapping[str, Any], request_id: str) -> list[Paid]:
     Raises:
         TypeError, ValueError, KeyError: the value has another shape.
     """
-    # Earlier versions kept the tokens of one request.
+    # Some caches have only the tokens of one request.
     paid = value["paid"] if "paid" in value else [(request_id, *value["tokens"])]
     return [(str(name), _number(prompt), _number(reply)) for name, prompt, reply in paid]
 

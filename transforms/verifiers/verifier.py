@@ -74,7 +74,7 @@ class Verifier:
     def accuracy(self) -> str:
         """Return how often it is right, as part of a sentence; "" where it is not known.
 
-        For shipped verifiers figures.json has it (`ufo.transforms.judges.offline`).
+        For shipped verifiers figures.json has it (`ufo.transforms.judges.trust`).
         """
         return ""
 

@@ -147,6 +147,7 @@
  * @property {string[]} sources
  * @property {string} language
  * @property {string} trust  how far the verdicts can be trusted, empty where nothing was judged
+ * @property {string} judged_by  the same in figures, empty where none are known
  *
  * @typedef {object} Block  A block of the text as Markdown reads it.
  * @property {"paragraph" | "heading" | "item" | "row" | "quote" | "code" | "rule"} kind

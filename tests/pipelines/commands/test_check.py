@@ -13,7 +13,7 @@ import pytest
 import ufo as library
 from tests.llm_server import LlmServer
 from tests.pipelines.conftest import ends, ufo, ufo_process
-from ufo.transforms.judges.offline import trust
+from ufo.transforms.judges.trust import trust_line
 from ufo.transforms.verifiers.by_name import shown as shown_as
 
 TEXT = "Ada Lovelace was born in Paris. She wrote notes on the Analytical Engine. She liked tea."
@@ -21,7 +21,7 @@ ABOUT = "Ada Lovelace was born in London in 1815. Her notes describe the Analyti
 SHOWN = f"""\
 1 of 3 claims supported, 1 contradicted, 1 not found
 factuality score 0.333, coverage 0.667
-{trust([shown_as("overlap")], ["reference"])}
+{trust_line(["offline"], [shown_as("overlap")], ["reference"])}
 ✗ contradicted by reference (0 for, 1 against)
   claim     Ada Lovelace was born in Paris.
   evidence  "Ada Lovelace was born in London in 1815."
@@ -117,8 +117,8 @@ def test_what_is_checked_is_said_where_it_is_unclear(
         pytest.param(["table"], "TEXT 'table' cannot be read: it is Parquet", id="the text"),
         pytest.param(["A b.", "--references", "table"], "--references 'table' cannot be read: it",
                      id="a reference"),
-        pytest.param(["A b.", "--references", "none"],
-                     "--references 'none' cannot be read: No such file or directory\n",
+        pytest.param(["A b.", "--references", "none.txt"],
+                     "--references 'none.txt' cannot be read: No such file or directory\n",
                      id="a reference that is not there"),
         pytest.param(["A b.", "--references", "blank"], "--references 'blank' is empty; give a",
                      id="a reference without a text"),
@@ -133,6 +133,52 @@ def test_a_file_that_is_no_text(
     (tmp_path / "blank").write_text(" \n")
     (tmp_path / "folder").mkdir()
     assert told in ends(2, "check", *words).err
+
+
+ADA = "Ada Lovelace was born in London."
+WRONG = "Ada Lovelace was born in Paris."
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        pytest.param([WRONG, "--references", ADA], "", id="a text"),
+        pytest.param([WRONG, "--references", "-"], "", id="stdin"),
+        pytest.param([WRONG, "--references", "ada", "tea"], "", id="two files"),
+        pytest.param([WRONG, "--references", "tea", "--references", ADA], "", id="both"),
+        pytest.param(["--references", "ada", WRONG], "", id="before the text"),
+        pytest.param([WRONG, "--references", "ada", "London"],
+                     "There is no file London, so this word is the reference.\n", id="a word"),
+    ],
+)  # fmt: skip
+def test_references_are_what_a_person_gives(tmp_path: Path, words: list[str], told: str) -> None:
+    (tmp_path / "ada").write_text(ADA)
+    (tmp_path / "tea").write_text("Tea is a drink.")
+    found = ufo_process("check", *words, "--json", input=ADA, cwd=tmp_path)
+    assert found.json["score"] == 0.0
+    assert found.json["coverage"] == 1.0
+    assert found.err == told
+
+
+def test_one_stdin_is_not_both_the_text_and_a_reference() -> None:
+    told = "- stands for stdin, which has one text"
+    assert told in ends(2, "check", "-", "--references", "-").err
+    assert told in ends(2, "check", "A b.", "--references", "-", "-").err
+    assert "expected TEXT" in ends(2, "check", "--references", "A b.").err
+    assert "expected TEXT" in ends(2, "check").err
+
+
+def test_a_judge_without_a_citation_is_shown_with_the_sentence_of_its_passage(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "own.py").write_text(
+        "import ufo\n\n\nclass Says(ufo.Judge):\n    def outcome(self, claim, passage):\n"
+        '        return ufo.Judgement("refuted")\n'
+    )
+    sentences = [f"Sentence {n} is about another town and its many old houses." for n in range(9)]
+    about = " ".join([*sentences[:5], ADA, *sentences[5:]])
+    judged = ("--judge", f"{tmp_path}/own.py:Says", "--references", about)
+    assert f'\n  evidence  "{ADA}"\n' in ends(0, "check", WRONG, *judged).out
 
 
 def test_a_failure_is_told_once_and_some_usable_judgement_is_enough(tmp_path: Path) -> None:

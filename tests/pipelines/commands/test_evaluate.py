@@ -41,7 +41,7 @@ def test_people_are_told_the_size_the_score_the_failures_and_the_place(
     assert lines[0] == "run one: 2 responses, 2 claims"
     assert lines[1] == "1 of 2 claims supported, 1 not found"
     assert lines[2] == HALF
-    assert lines[3].startswith("Verifier overlap (a first look")
+    assert lines[3].startswith("A first look; for findings use a model. With reference texts ")
     assert lines[4:] == [
         "1 failure, each with its reason in the table `failures`",
         f"results in {folder}/out/run=one",
@@ -51,6 +51,7 @@ def test_people_are_told_the_size_the_score_the_failures_and_the_place(
 def test_programs_are_told_the_same(again: Callable[..., Outcome], folder: Path) -> None:
     found = again(0, "--json").json
     assert found.pop("judged_by").startswith("Verifier overlap (a first look")
+    assert found.pop("trust").startswith("A first look")
     assert found.pop("seconds") >= 0
     (view,) = ok("report", folder / "out", "scores_by_run", "--json").json
     scores = view.keys() - {"run", "mode", "source", "interval_method"}
@@ -337,4 +338,5 @@ def test_what_an_own_verifier_says_of_itself_is_kept(tmp_path: Path) -> None:
     said = "Verifier stated (a first look; for findings use a language model): always right."
     assert ends(0, "evaluate", *places, *words).json["judged_by"] == said
     report = ends(0, "report", tmp_path / "out").out
-    assert said in " ".join(report.split())
+    assert "use a model. The verifier's author says: always right." in " ".join(report.split())
+    assert ends(0, "report", tmp_path / "out", "--json").json["judged_by"] == said

@@ -17,7 +17,7 @@ from ufo.schemas.errors import UsageError
 from ufo.schemas.records import Failure
 from ufo.transforms.check_text import CheckedText
 
-SOURCES = ("ref", "wiki")
+SOURCES = {"ref": "reference", "wiki": "wikipedia"}
 
 
 def checked(votes: Any, mode: str = "seq", failures: Any = (), **of_evidence: Any) -> Check:
@@ -66,7 +66,8 @@ def test_how_far_to_trust_it_is_said_of_verifiers(fields: dict[str, Any], told: 
 def test_a_check_as_plain_values_has_its_rows_and_its_score() -> None:
     found = checked({"u": {"ref": "s"}}).to_dict()
     tables = {"sentences", "fact_units", "evidence", "passages", "verdicts", "failures", "usage"}
-    assert found.keys() == {"text", "score", "score_in_words", "coverage", "judged_by"} | tables
+    own = {"text", "score", "score_in_words", "coverage", "trust", "judged_by"}
+    assert found.keys() == own | tables
     assert found["text"] == "Text of a."
     assert found["fact_units"][0]["claim"] == "Claim u."
 
@@ -216,7 +217,9 @@ def test_a_run_is_a_line_in_a_list_and_its_report_when_printed(run: Any) -> None
     evaluation, _ = run
     assert repr([evaluation]).startswith("[<ufo.Evaluation 'r1': 1 of 3 claims supported, 1 ")
     assert "\n" not in repr(evaluation)
-    assert str(evaluation).startswith("1 of 3 claims supported, 1 contradicted, 1 not found\n\nRun")
+    assert str(evaluation).startswith(
+        "1 of 3 claims supported, 1 contradicted, 1 not found\nfactuality score 0.250"
+    )
     evaluation.close()
     assert repr(evaluation) == "<ufo.Evaluation 'r1': closed>"
 

@@ -79,7 +79,7 @@ def test_without_a_citation_a_passage_is_quoted_up_to_300_characters(tmp_path: P
     changed(rows, {"ref:a-u-0": {"citation": None}})
     rows["passages"] = [replace(row, text="x" * 301) for row in rows["passages"]]
     (claim,) = overview_of(tmp_path, rows, "seq")["contradicted"]
-    assert claim["quote"] == "x" * 300
+    assert claim["quote"] == "x" * 299 + "…"
 
 
 @pytest.fixture(name="found", scope="module")
@@ -163,11 +163,11 @@ def test_the_scores_of_a_run_of_all_modes_are_those_of_its_main_mode_first(found
     ("judge", "model", "said"),
     [
         pytest.param("offline", "overlap", True, id="the offline judge by a verifier"),
-        pytest.param("llm", "overlap", False, id="another judge"),
+        pytest.param("llm", "m", True, id="another judge"),
         pytest.param("offline", None, False, id="the offline judge without a verifier"),
     ],
 )
-def test_how_far_to_trust_a_verifier_is_told_of(
+def test_how_far_to_trust_a_judge_is_told_of(
     tmp_path: Path, judge: str, model: str | None, said: bool
 ) -> None:
     rows = rows_of({"a": {"u": {"ref": "s"}}})

@@ -96,15 +96,17 @@ def test_the_overview_fits_and_is_plain_where_it_must(folder: Path) -> None:
 
 def test_a_run_without_a_score_says_so(tmp_path: Path) -> None:
     write_run(tmp_path, rows_of({"a": {"u": {"ref": "-"}}}))
-    said = "No score: no source knew its only claim"
+    said = "no score: no source knew its only claim"
     text = printed("report", tmp_path)
     assert said in text
-    assert "Factuality score 0" not in text
-    assert said in Reader(page_of(tmp_path)).text
+    assert "factuality score 0" not in text
+    assert said.capitalize() in Reader(page_of(tmp_path)).text
 
 
 CLAIM = {
-    **dict.fromkeys(("question", "model", "title", "url", "citation", "rationale", "reason")),
+    **dict.fromkeys(
+        ("question", "model", "title", "url", "citation", "rationale", "reason", "quote")
+    ),
     "state": "contradicted",
     "label": 0,
     "source": "ref",
@@ -121,14 +123,14 @@ CLAIM = {
     [
         pytest.param({}, [], id="a claim alone"),
         pytest.param({"title": "T", "url": "http://u"}, ["evidence T, http://u"], id="a page"),
-        pytest.param({"citation": "C"}, ['evidence "C"'], id="a quote"),
-        pytest.param({"citation": "C", "title": "T"}, ['evidence "C" - T'], id="both"),
+        pytest.param({"quote": "C"}, ['evidence "C"'], id="a quote"),
+        pytest.param({"quote": "C", "title": "T"}, ['evidence "C" - T'], id="both"),
         pytest.param({"rationale": "R", "reason": "no"}, ["why R"], id="why it is so"),
         pytest.param(
             {"reason": "no_passages"}, ["why wiki: no passages"], id="why it is not known"
         ),
         pytest.param(
-            {"citation": "x" * 301, "rationale": "y" * 301},
+            {"quote": "x" * 301, "rationale": "y" * 301},
             [f'evidence "{"x" * 299}…"', f"why {'y' * 299}…"],
             id="long texts",
         ),

@@ -103,12 +103,12 @@ def test_a_label_of_numpy_is_read(label: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "found"),
     [
-        pytest.param("R.", "R.", id="a text"),
+        pytest.param("R.", ["R."], id="a text"),
         pytest.param(["R.", "S."], ["R.", "S."], id="texts"),
         pytest.param(("R.",), ["R."], id="a tuple"),
         pytest.param((text for text in ["R."]), ["R."], id="texts that are made one by one"),
         pytest.param(None, [], id="nothing"),
-        pytest.param(np.array("R."), "R.", id="a scalar of NumPy"),
+        pytest.param(np.array("R."), ["R."], id="a scalar of NumPy"),
         pytest.param(pa.array(["R.", None]), ["R.", None], id="an array of Arrow"),
     ],
 )
@@ -126,5 +126,71 @@ def test_references_are_texts(given: object, found: object) -> None:
     ],
 )
 def test_what_is_no_list_of_references_is_refused(given: object) -> None:
-    with pytest.raises(UsageError, match="references is a text or a list of texts, not"):
+    with pytest.raises(UsageError, match="references is a text, a Path or a list of them, not"):
         references_of(given)
+
+
+NAMES = [
+    "about.txt",
+    "My notes.MD",
+    "a.txt.gz",
+    "page.html",
+    "x.pdf",
+    "./a",
+    "~/b",
+    "/c/d",
+    "E.json",
+]
+TEXTS = [
+    "Oslo.",
+    "Rome",
+    "See about.txt.",
+    "It is in data.json",
+    "and/or",
+    "First.\nabout.txt",
+    "km/h 5",
+    "3.5",
+    "a\0b",
+    "word " * 2_000,
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_reference_that_looks_like_a_file_is_said(name: str) -> None:
+    with pytest.raises(UsageError, match=r"looks like a file; give Path\("):
+        references_of(name)
+    with pytest.raises(UsageError, match=r"looks like a file; give Path\("):
+        references_of(["Oslo is big.", name])
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=ascii)
+def test_a_reference_that_is_no_file_is_a_text(text: str) -> None:
+    assert references_of([text]) == [text]
+
+
+def test_a_reference_may_be_a_file_by_its_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("about").write_text("Oslo is big.")
+    assert references_of(Path("about")) == ["Oslo is big."]
+    assert references_of([Path("about"), "Rome."]) == ["Oslo is big.", "Rome."]
+    with pytest.raises(UsageError, match="'about' is a text that looks like a file"):
+        references_of("about")
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("none", "references: the file 'none' cannot be read: No such file"),
+        ("blank", "references: the file 'blank' is empty"),
+        (".", r"references: the file '\.' is a folder"),
+    ],
+)
+def test_a_file_of_references_that_has_no_text_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str, told: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("blank").write_text(" \n")
+    with pytest.raises(UsageError, match=told):
+        references_of(Path(path))

@@ -204,7 +204,7 @@ def test_thousands_of_an_upload_are_set_off(browser: Browser, tmp_path: Path) ->
 
 
 def test_two_models_and_two_runs_are_compared(page: Page) -> None:
-    page.goto("/#/runs/demo/compare?question=What%20is%20so%3F")  # an address of before
+    page.goto("/#/runs/demo/compare?question=What%20is%20so%3F")  # with a field that is ignored
     shown = page.get_by_role("region", name="Comparison")
     expect(shown.get_by_role("heading").first).to_contain_text("alder scores")
     page.get_by_label("Model", exact=True).select_option("alder")

@@ -260,7 +260,7 @@ def _with_requests(findings: Mapping[Pair, Finding], sent: Sequence[Usage]) -> d
 def _from_json(value: Any) -> Finding | None:
     """Return a cached judgement; None for a value of another shape."""
     with suppress(TypeError, ValueError, KeyError):
-        if isinstance(value, list):  # as earlier versions wrote it
+        if isinstance(value, list):  # as some caches have it
             columns, *tokens = value
             value = {**columns, "tokens": tokens}
         paid = paid_in(value, value["request_id"] or "")

@@ -39,10 +39,16 @@ export function messageView({ checked, job, place, draft }, derived, act) {
     found && derived?.changed && h("p", { class: "before" }, `With all evidence: ${found}`),
     found && derived && job.status !== "running" && scoresView(checked, derived),
     found && derived && unusable(checked, derived),
-    found && checked.basis?.trust && isJudged(checked) && h("p", { class: "trust" }, checked.basis.trust),
+    found && checked.basis?.trust && isJudged(checked) && trustView(checked.basis),
     checked && derived && wrong.length > 0 && contradictions(checked, derived, wrong, act),
     checked?.basis && basisView(checked.basis),
   );
+}
+
+/** @param {T.Basis} basis */
+function trustView({ trust, judged_by: figures }) {
+  const more = figures && h("details", null, h("summary", null, "more"), h("p", { class: "small" }, figures));
+  return h("div", { class: "trust" }, h("p", null, trust), more);
 }
 
 /** Return whether a claim was checked against a passage. @param {T.Checked} checked */

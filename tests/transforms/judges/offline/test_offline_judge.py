@@ -1,7 +1,6 @@
 """The offline judge around its verifier: what is asked, and what becomes of the answers."""
 
 import asyncio
-import re
 from collections.abc import Sequence
 
 import pytest
@@ -10,11 +9,9 @@ from tests.transforms.judges.stated import STATED
 from ufo.schemas.errors import PluginError
 from ufo.schemas.records import FactUnit, OpenUnits, Passage
 from ufo.transforms.judges.judge import Judged
-from ufo.transforms.judges.offline import judged_by, trust
 from ufo.transforms.judges.offline.offline_judge import OfflineJudge
 from ufo.transforms.sources.fact_source import Found, Retrieved
-from ufo.transforms.verifiers import by_name
-from ufo.transforms.verifiers.by_name import content_of, opened, shown
+from ufo.transforms.verifiers.by_name import content_of, opened
 from ufo.transforms.verifiers.verifier import Pair
 
 CLAIM = "Oslo was founded in 1901."
@@ -97,30 +94,6 @@ def test_a_verifier_is_loaded_once_in_a_process_or_ends_the_run() -> None:
     broken = OfflineJudge(STATED.replace(":Stated", ":Broken"))
     with pytest.raises(PluginError, match=r":Broken' does not load: OSError: no such weights"):
         verified(broken, ["1 0 0"])
-
-
-def test_one_line_says_which_and_how_often_it_is_right() -> None:
-    first = "(a first look; for findings use a language model)"
-    assert judged_by(STATED) == f"Verifier stated {first}: always right."
-    line = re.compile(
-        rf"Verifier (overlap|bundled) {re.escape(first)}: with web pages "
-        r"(of 10 claims that it calls contradicted (about \d+|hardly any|none) are|it called "
-        r"(\d|none) of 320 claims contradicted(, (\d|none) of them rightly)?), and of 10 false "
-        r"claims it finds (about \d+|hardly any|none) \(320 claims of ChatGPT, .*\)\."
-    )
-    for name in ("overlap", "bundled"):
-        assert line.fullmatch(trust([shown(name), shown(name)], ["web", "web"]))
-        assert "with an encyclopaedia" in trust([shown(name)], ["web", "wikipedia"])
-        # Nothing is borrowed from another kind of evidence, or from another version.
-        known = "with evidence of the source llm how often it agrees with people is not known."
-        assert trust([shown(name)], ["llm"]).endswith(known)
-        assert "is not known" in trust([f"{name}@other"], ["web"])
-        assert trust([shown(name)], []) == ""
-    assert judged_by() == judged_by(by_name.DEFAULT_VERIFIER)
-    unknown = f"{first}: how often it agrees with people is not known."
-    of_two = trust(["mine@1", "org/model@main@2"], ["web"])
-    assert of_two == f"Verifier mine {unknown} Verifier org/model@main {unknown}"
-    assert trust([], ["web"]) == ""
 
 
 def windows(judge: OfflineJudge, *texts: tuple[str, str]) -> list[tuple[str, str | None]]:
