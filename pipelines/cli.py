@@ -111,7 +111,7 @@ def _flushed(words: list[str], whole: bool) -> int:
 def _run(words: list[str], whole: bool) -> int:
     parser = Parser(
         prog="ufo",
-        description="How factual is LLM output? Fact units, checked against the fact sources you "
+        description="How factual is LLM output? Its claims, checked against the fact sources you "
         "choose, with evidence in Parquet.",
     )
     parser.add_argument("--version", action="version", version=f"ufo {VERSION}")

@@ -109,13 +109,13 @@ def sample(results: Results, n: int, seed: int = 0) -> tuple[list[list[object]],
     run = results.runs[-1].name
     rows = results.query(_DRAWN, {"run": run, "seed": str(seed), "n": n}).to_pylist()
     if not rows:
-        raise UsageError(f"run {run!r} has no fact unit to label.")
+        raise UsageError(f"run {run!r} has no claim to label.")
     told = [(row.pop("n_units"), row.pop("of_rest")) for row in rows]
     n_units, of_rest = told[0]
     lines = [list(rows[0]), *(list(row.values()) for row in rows)]
     size = rows[0]["stratum_size"]
     if not of_rest:
-        return lines, f"{len(rows):,} of {size:,} units at random"
+        return lines, f"{len(rows):,} of {size:,} claims at random"
     return lines, (
         f"{len(rows):,} of {size:,} claims that no sheet covers, at random; the other "
         f"{n_units - size:,} of {n_units:,} are those of {rows[0]['stratum'].removeprefix(_REST)}"
@@ -429,7 +429,7 @@ def _said(lines: Sequence[_Line], directory: str, sheet: str, folder: _Folder) -
             if found.labels.get(of, (before, None))[1] != label:
                 differing.add(of)
                 found.problems.append(
-                    f"line {line.number}: unit {line.unit[1]!r} has another label on line "
+                    f"line {line.number}: claim {line.unit[1]!r} has another label on line "
                     f"{before.number}; neither is taken"
                 )
             else:
@@ -453,7 +453,7 @@ def _label_of(line: _Line, directory: str, folder: _Folder) -> float | None:
     stored = line.unit in folder.population.get(run, ())  # of a run that may be gone
     if line.unit not in folder.units and not stored:
         raise ValueError(
-            f"no finished run in {directory!r} has unit {line.unit[1]!r} of response "
+            f"no finished run in {directory!r} has claim {line.unit[1]!r} of response "
             f"{line.unit[0]!r} (a spreadsheet may have taken an id for a number: import these "
             "columns as text)"
         )
@@ -463,9 +463,9 @@ def _label_of(line: _Line, directory: str, folder: _Folder) -> float | None:
             "run)"
         )
     if run and not stored and run not in folder.units[line.unit]:
-        raise ValueError(f"run {run!r} has no unit {line.unit[1]!r} of response {line.unit[0]!r}")
+        raise ValueError(f"run {run!r} has no claim {line.unit[1]!r} of response {line.unit[0]!r}")
     if line.get("stratum") and not _SIZE.fullmatch(size):
-        raise ValueError(f"stratum_size {size!r} is not a number of units")
+        raise ValueError(f"stratum_size {size!r} is not a number of claims")
     return label_of(line.get("label"))
 
 

@@ -133,7 +133,7 @@ def _check_whole(judged: Judged, open_units: OpenUnits, judge: Judge) -> None:
     given = {row.unit_id for row in judged.evidence}
     if given != asked:
         raise ValueError(
-            f"verify gave evidence of {len(given):,} fact units, {len(given & asked):,} of them "
+            f"verify gave evidence of {len(given):,} claims, {len(given & asked):,} of them "
             f"among the {len(asked):,} asked for"
         )
 
@@ -144,7 +144,7 @@ async def look_up(open_units: OpenUnits, source: FactSource) -> Sequence[Found]:
     try:
         found = await source.look_up(open_units)
         if len(found) != asked:
-            raise ValueError(f"look_up gave {len(found)} answers for {asked} fact units")
+            raise ValueError(f"look_up gave {len(found)} answers for {asked} claims")
         others = {type(answer).__name__ for answer in found if not isinstance(answer, Found)}
         if others:
             raise TypeError(f"look_up must return ufo.Found objects, not {min(others)}")

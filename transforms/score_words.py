@@ -15,6 +15,14 @@ LEAST_COVERAGE = 0.5
 _MANY = 10  # with more than one in so many, every score mentions them
 
 
+_WORDS = {"refuted": "contradicted"}
+
+
+def as_word(outcome: str) -> str:
+    """Return what people see for a verdict or an outcome of the tables."""
+    return _WORDS.get(outcome, outcome)
+
+
 def why_no_score(row: Mapping[str, Any]) -> str:
     """Return why no number is shown for a row, "" if one is."""
     if not row["n_units"]:

@@ -227,7 +227,7 @@ class ResponseRow(BaseModel):
     coverage: float | None
     credibility: float | None
     band: str
-    n_disagreements: int = Field(description="claims of which passages support and refute")
+    n_disagreements: int = Field(description="claims of which passages support and contradict")
     n_errors: int = Field(description="judgements that failed")
     human_score: float | None
 

@@ -105,7 +105,7 @@ WHERE
 _SHEET = """
 SELECT
     u.response_id, u.unit_id, r.question, s.text AS sentence, u.claim,
-    CASE v.label WHEN 1 THEN 'supported' WHEN 0 THEN 'refuted' ELSE 'undecided' END AS verdict,
+    CASE v.label WHEN 1 THEN 'supported' WHEN 0 THEN 'contradicted' ELSE 'undecided' END AS verdict,
     if(l.label IN (0, 1), CAST(CAST(l.label AS BIGINT) AS VARCHAR), CAST(l.label AS VARCHAR))
         AS label,
     l.note, l.annotator
@@ -131,7 +131,7 @@ class Filters(BaseModel):
     min_score: Share = None
     max_score: Share = None
     disagreement: bool = Field(
-        False, description="only with a claim that some passages support and some refute"
+        False, description="only with a claim that some passages support and some contradict"
     )
     failures: bool = Field(False, description="only with a judgement or step that failed")
     undecided: bool = Field(False, description="with an undecided claim")
@@ -235,7 +235,7 @@ def label(run: RunName, asked: models.LabelRequest, desk: AtDesk) -> list[Label]
     known = "SELECT 1 FROM fact_units WHERE response_id = ? AND unit_id = ?"
     results = desk.runs.results(run)
     if not results.query(known, of).num_rows:
-        raise NotFound("the run has no unit of that id in that response")
+        raise NotFound("the run has no claim of that id in that response")
     name = found.folder.name.removeprefix(RUN_PREFIX)
     said = Label(
         name,

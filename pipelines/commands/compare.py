@@ -31,6 +31,7 @@ from ufo.pipelines.runs.comparison import compare
 from ufo.pipelines.runs.remote_results import open_results
 from ufo.schemas.errors import EXIT_BELOW, EXIT_DONE, UsageError, unknown_value
 from ufo.schemas.results import Results
+from ufo.transforms.score_words import as_word
 from ufo.transforms.scores import VoteRules
 from ufo.transforms.sources.web.categories import hosts_chosen
 from ufo.transforms.votes import MV, SEQ, SINGLE
@@ -104,7 +105,7 @@ def _compare(args: argparse.Namespace) -> int:
         _print("\nQuestions that differ most", found["questions"], changed, args.all)
         said = "\nclaims no longer supported: {lost:,}; supported now: {won:,}".format(**found)
         turned = ("before", "after", "source_after", "response_id", "claim")
-        _print(said, found["turned"], turned, args.all)
+        _print(said, [_said(row) for row in found["turned"]], turned, args.all)
     if level is None:
         return EXIT_DONE
     if not found["decided"]:
@@ -114,6 +115,11 @@ def _compare(args: argparse.Namespace) -> int:
         print(f"Significantly worse: p < --fail_if_worse {level}", file=sys.stderr)
         return EXIT_BELOW
     return EXIT_DONE
+
+
+def _said(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a claim that turned, with its verdicts in the words that people see."""
+    return row | {side: as_word(row[side]) for side in ("before", "after")}
 
 
 def _print(

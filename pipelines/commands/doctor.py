@@ -136,7 +136,7 @@ async def _diagnosis(
                 right = sum(map(eq, outcomes, (SUPPORTED, other)))
                 facts |= {"usable_judgements": usable, "right_judgements": right}
                 hint = "" if right == len(_CLAIMS) else f": no better than guessing; try {_INSTEAD}"
-                hint += "; it never refutes a claim" if other == NOANS else ""
+                hint += "; it never calls a claim contradicted" if other == NOANS else ""
                 say(f"  judging   {right} of {len(_CLAIMS)} right, {usable} usable{hint}")
                 if not usable:
                     failure = judged.failures[-1].message if judged.failures else "no reply"

@@ -27,15 +27,15 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
 
     sample = commands.add_parser(
         "sample",
-        help="write a sheet of fact units for people",
-        description="Write a CSV sheet of a run's fact units, drawn at random; where earlier "
+        help="write a sheet of claims for people",
+        description="Write a CSV sheet of a run's claims, drawn at random; where earlier "
         "sheets were drawn from a part of the run, from the rest. Fill the column label with true "
         "or false, or leave it empty or unsure.",
     )
     add_directory(sample)
     declare(
         sample,
-        Option("n", int, "number of units (default 200)", "N", default=200, low=1),
+        Option("n", int, "number of claims (default 200)", "N", default=200, low=1),
         RUN,
         Option("output", str, "a .csv file (default: stdout)", "FILE"),
         Option("seed", int, "random seed of the sample (default 0)", "N", default=0, low=0),

@@ -52,6 +52,9 @@ DAMAGED = "damaged"
 """A run with a state file or part files that cannot be read, or have changed."""
 _UNKNOWN = "cannot be verified: the manifest of the run has no checksums"
 
+_NOUNS = {"responses": "response", "units": "claim", "failures": "failure"}
+_NOUNS_OF_RECALL = _NOUNS | {"responses": "record", "units": "fact", "answers": "answer"}
+
 _RUN_OF = re.compile(r".*?[/\\]run=[^/\\]+(?=[/\\])")
 _ATTEMPT = re.compile(r"(.*\.attempt-([0-9a-f]+))[/\\]attempt\.json")
 _DONE = re.compile(r".*[/\\]\d+[/\\]done\.json")
@@ -261,10 +264,11 @@ def lines_of(status: Status) -> list[str]:
     """Return the lines to print for a run."""
     done = []
     if status["chunks"] is not None:
-        done.append(f"{_of(status['chunks'], status['of_chunks'])} chunks")
+        done.append(f"{_of(status['chunks'], status['of_chunks'], 'chunk')}")
     if status["of_lines"] is not None or status["chunks"] is not None:
-        done.append(f"{_of(status['lines'], status['of_lines'])} records")
-    done += (f"{count:,} {name.replace('_', ' ')}" for name, count in status["rows"].items())
+        done.append(f"{_of(status['lines'], status['of_lines'], 'record')}")
+    nouns = _NOUNS_OF_RECALL if "answers" in status["rows"] else _NOUNS
+    done += (quantity(count, nouns[name]) for name, count in status["rows"].items())
     said = {
         "host": f"{status['host']}, process {status['pid']}" if status["host"] else "",
         "done": fill(", ".join(done), _WIDTH, subsequent_indent=" " * 8),
@@ -285,5 +289,6 @@ def _batch(one: Mapping[str, Any]) -> str:
     return f"{named}: round {one['round']}, {done}, {age} old"
 
 
-def _of(count: int | None, total: int | None) -> str:
-    return f"{count or 0:,}" + ("" if total is None else f" of {total:,}")
+def _of(count: int | None, total: int | None, noun: str) -> str:
+    done = count or 0
+    return quantity(done, noun) if total is None else f"{done:,} of {quantity(total, noun)}"

@@ -205,12 +205,12 @@ class SourceOptions:
             SEQ: "Multi-Seq, the first source with an answer decides",
             MV: "Multi-MV, a majority vote over all sources",
             SINGLE: "Single, each source alone",
-            ALL: "all three, every source is asked about every unit",
+            ALL: "all three, every source is asked about every claim",
         },
         label="Mode",
     )
     tie: str = of_results(
-        "verdict where as many passages support a claim as refute it: not_factual (default) or "
+        "verdict where as many passages support a claim as contradict it: not_factual (default) or "
         "factual",
         "LABEL",
         default=NOT_FACTUAL,
@@ -218,7 +218,7 @@ class SourceOptions:
         label="A tie counts as",
     )
     units: str = of_results(
-        "unit to check",
+        "what is checked as a claim",
         "UNIT",
         default="claim",
         choices={"claim": "atomic claims of a sentence", "sentence": "each sentence as a whole"},
@@ -238,7 +238,7 @@ class SourceOptions:
         "NAME",
     )
     passages: int | None = of_source(
-        "passages to retrieve per unit and source (default {default}); more see more, and cost "
+        "passages to retrieve per claim and source (default {default}); more see more, and cost "
         "more",
         "N",
         default=defaults.PASSAGES,

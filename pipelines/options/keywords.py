@@ -15,16 +15,16 @@ class CheckKeywords(TypedDict, total=False):
 
     config: YAML file with these options, named sources and judges; flags on the command
         line win.
-    tie: verdict where as many passages support a claim as refute it: not_factual (default)
-        or factual.
-    units: unit to check: claim (default): atomic claims of a sentence; sentence: each
-        sentence as a whole.
+    tie: verdict where as many passages support a claim as contradict it: not_factual
+        (default) or factual.
+    units: what is checked as a claim: claim (default): atomic claims of a sentence;
+        sentence: each sentence as a whole.
     index: index of the source wikipedia, a folder or gs://….
     retriever: how an index is searched (dense and hybrid need one that was built with
         --embedder): bm25 (default): by words; dense: by meaning; hybrid: by both.
     embedder: embedder of dense and hybrid: openai[:MODEL], a model folder or a name on a
         model hub (default: the one that the index was built with).
-    passages: passages to retrieve per unit and source (default 5); more see more, and cost
+    passages: passages to retrieve per claim and source (default 5); more see more, and cost
         more.
     samples: samples of the source llm (default 5).
     temperature: sampling temperature of the source llm (default 1).
@@ -160,16 +160,16 @@ class EvaluateKeywords(CheckKeywords, total=False):
         line win.
     secrets: environment variables of workers that hold secrets of Google Secret Manager:
         OPENAI_API_KEY=projects/P/secrets/S.
-    tie: verdict where as many passages support a claim as refute it: not_factual (default)
-        or factual.
-    units: unit to check: claim (default): atomic claims of a sentence; sentence: each
-        sentence as a whole.
+    tie: verdict where as many passages support a claim as contradict it: not_factual
+        (default) or factual.
+    units: what is checked as a claim: claim (default): atomic claims of a sentence;
+        sentence: each sentence as a whole.
     index: index of the source wikipedia, a folder or gs://….
     retriever: how an index is searched (dense and hybrid need one that was built with
         --embedder): bm25 (default): by words; dense: by meaning; hybrid: by both.
     embedder: embedder of dense and hybrid: openai[:MODEL], a model folder or a name on a
         model hub (default: the one that the index was built with).
-    passages: passages to retrieve per unit and source (default 5); more see more, and cost
+    passages: passages to retrieve per claim and source (default 5); more see more, and cost
         more.
     samples: samples of the source llm (default 5).
     temperature: sampling temperature of the source llm (default 1).

@@ -246,7 +246,7 @@ def _basis(found: Row) -> str:
 
 def _in_words(names: Sequence[str], found: Row, noun: Noun, test: str) -> dict[str, Any]:
     """Return the two sides, and a sentence on their difference that names the questions it is of
-    and says whether it may be chance. `test` is the name of its p value."""
+    and says whether it is significant. `test` is the name of its p value."""
     older, newer = names
     for side, name in zip("ab", names, strict=True):
         if not found[f"coverage_{side}"]:
@@ -258,7 +258,7 @@ def _in_words(names: Sequence[str], found: Row, noun: Noun, test: str) -> dict[s
     difference, low, high, p = (found[name] for name in ("difference", "low", "high", "p"))
     size = f"{abs(difference):.3f}"
     if float(size) == 0:
-        said = f"no difference between {newer} and {older}"
+        said = f"no significant difference between {newer} and {older}"
     else:
         said = f"{newer} scores {size} {'higher' if difference > 0 else 'lower'} than {older}"
     said = f"{said} {_over(names, found, noun)}"
@@ -269,7 +269,7 @@ def _in_words(names: Sequence[str], found: Row, noun: Noun, test: str) -> dict[s
         note = f" (no interval, since all differences are equal{chance})"
     if low is not None and p is not None:
         note = f" (95 % interval {_signed(low)} to {_signed(high)}, {test} = {p:.2g})"
-        note += ", which may be chance" if low <= 0 <= high and float(size) else ""
+        note += ", no significant difference" if low <= 0 <= high and float(size) else ""
     sides = {"a": older, "b": newer, "score_a": found["score_a"], "score_b": found["score_b"]}
     return {**sides, "headline": f"{said}, {scores}{note}"}
 

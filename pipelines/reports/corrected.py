@@ -1,10 +1,12 @@
 """Say in words what the labels of people make of a run's score, and of which claims they speak."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ufo.schemas.records import REFUTED
 from ufo.schemas.text import quantity
-from ufo.transforms.score_words import interval
+from ufo.transforms.score_words import as_word, interval
 
 Row = dict[str, Any]
 
@@ -47,5 +49,10 @@ def corrected_words(rows: Sequence[Mapping[str, Any]]) -> Row | None:
         "rest": rest,
         "notes": notes,
         "next": following,
-        "nobody": sampled["strata_without_label"],
+        "nobody": _kinds(sampled["strata_without_label"]),
     }
+
+
+def _kinds(strata: str | None) -> str | None:
+    """Return kinds of verdicts, as in `reference refuted (6)`, in the words that people see."""
+    return strata and re.sub(rf"\b{REFUTED}(?= \(\d+\))", as_word(REFUTED), strata)

@@ -59,7 +59,7 @@ _LONGEST_CELL = 300
 _NAMED = {"measure", "metric", "reason"}
 _WORDS = {
     "refuted": "contradicted",
-    "noans": "no answer",
+    "noans": "does not answer",
     "unit": "claim",
     "units": "claims",
     "credibility": "evidence support",

@@ -22,7 +22,7 @@ MODES = {
     "seq": "one source after another",
     "mv": "majority of all sources",
     "single": "one source alone",
-    "all": "every source for every unit",
+    "all": "every source for every claim",
 }
 _COLORS = {SUPPORTED: "green", CONTRADICTED: "red", NOT_FOUND: "yellow", ERROR: "magenta"}
 _BAR_WIDTH = 24

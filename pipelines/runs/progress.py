@@ -153,7 +153,8 @@ class Progress:
         extracted = self._lines[False] + self._fresh()["extract.responses"]
         failures = sum(n for name, n in counts.items() if name.endswith(".failures"))
         decided = self._by_source(counts)
-        units = counts["extract.units"] + counts["recall.recall_facts"]
+        facts = counts["recall.recall_facts"]
+        checked = quantity(facts, "fact") if facts else quantity(counts["extract.units"], "claim")
         shares = ", ".join(f"{source} {count:,}" for source, count in decided.most_common())
         if shares and self._mode not in (SEQ, SINGLE):
             shares = f"answered by {shares}"
@@ -161,7 +162,7 @@ class Progress:
             self._note,
             f"{done:,}/{max(self._total, done):,} responses",
             f"{extracted:,} extracted" if done < extracted else "",
-            quantity(units, "unit") + (f" ({shares})" if shares else ""),
+            checked + (f" ({shares})" if shares else ""),
             quantity(failures, "failure") if failures else "",
             *self._requests(),
             f"{rate:,.{0 if rate >= 1 else 2}f}/s" if rate else "",
@@ -195,7 +196,7 @@ class Progress:
         found = Counter({one: counts[f"source:{one}.answered"] for one in self._sources})
         if self._mode in (SEQ, SINGLE) and self._sources:
             last = f"source:{self._sources[-1]}"
-            found["none"] = counts[f"{last}.units_in"] - counts[f"{last}.answered"]
+            found["undecided"] = counts[f"{last}.units_in"] - counts[f"{last}.answered"]
         return +found
 
     def _figures(self) -> dict[str, Any]:

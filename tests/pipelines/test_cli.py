@@ -34,7 +34,7 @@ def test_every_command_that_help_lists_is_there(capsys: pytest.CaptureFixture[st
 @pytest.mark.parametrize(
     ("command", "lines"),
     [
-        ("label", ["sample write a sheet of fact units for people",
+        ("label", ["sample write a sheet of claims for people",
                    "import import the labels of a filled sheet"]),
         ("index", ["build build an index from a Wikipedia dump or documents",
                    "search show the passages an index has for a query",

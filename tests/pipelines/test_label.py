@@ -66,7 +66,7 @@ def test_a_sheet_is_a_random_sample_and_says_nothing_of_verdicts(runs: Path) -> 
     shown = (first["question"], first["claim"], first["sentence"])
     assert shown == ("What of a?", f"Claim {unit}.", f"S {unit}.")
     assert "supported" not in done.out
-    assert "20 of 60 units at random" in done.err
+    assert "20 of 60 claims at random" in done.err
     (sheet := runs / "sheet.csv").write_text("hours of work")
     assert "may hold what people wrote" in ends(2, "label", "sample", runs, "--output", sheet).err
     assert sheet.read_text() == "hours of work"
@@ -181,7 +181,7 @@ def test_the_size_of_a_stratum_is_a_number_of_units(
     sheet = tmp_path / "s.csv"
     sheet.write_text(f"response_id,unit_id,label,stratum,stratum_size\na,u01,1,all,{size}\n")
     done = ends(0 if valid else 2, "label", "import", runs, sheet)
-    assert (f"stratum_size '{size}' is not a number of units" in done.err) == (not valid)
+    assert (f"stratum_size '{size}' is not a number of claims" in done.err) == (not valid)
 
 
 @pytest.mark.parametrize(
@@ -273,14 +273,14 @@ def test_the_name_of_a_sheet(runs: Path, tmp_path: Path, name: str, valid: bool)
 def test_a_run_without_a_fact_unit_has_no_sample(tmp_path: Path) -> None:
     write_run(tmp_path, rows_of({"c": {}}))
     told = ends(2, "label", "sample", tmp_path).err
-    assert "run 'r1' has no fact unit to label" in told
+    assert "run 'r1' has no claim to label" in told
 
 
 @pytest.mark.parametrize(("n", "drawn"), [(59, 59), (60, 60), (61, 60)])
 def test_no_more_units_are_drawn_than_there_are(runs: Path, n: int, drawn: int) -> None:
     done = ok("label", "sample", runs, "--n", n)
     assert len(read(done.out)) == drawn
-    assert f"ufo: run second: {drawn} of 60 units at random.\n" in done.err
+    assert f"ufo: run second: {drawn} of 60 claims at random.\n" in done.err
 
 
 def test_units_of_a_response_stand_together_in_their_order(runs: Path) -> None:

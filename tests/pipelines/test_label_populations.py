@@ -132,7 +132,7 @@ def test_the_next_sample_is_of_the_claims_that_no_sheet_covers(
     ]
     assert whole["score"] == pytest.approx((40 * old + 200 * 0.9) / 240)
     # With all claims covered a further sheet is drawn from all.
-    assert "50 of 400 units at random" in ok("label", "sample", runs, "--run", "AB", "--n", 50).err
+    assert "50 of 400 claims at random" in ok("label", "sample", runs, "--run", "AB", "--n", 50).err
 
 
 def test_a_sheet_keeps_what_it_was_drawn_from_when_its_run_has_gone(
@@ -242,8 +242,8 @@ def test_lines_that_cannot_be_read_cost_themselves(runs: Path, ask: Ask, tmp_pat
         "line 3: 'maybe' is no label: true, yes or supported",
         "line 4: no finished run in",
         "line 5: no finished run 'B'",
-        "line 6: run 'A' has no unit 'b000-u'",
-        "line 9: unit 'a005-u' has another label on line 8; neither is taken",
+        "line 6: run 'A' has no claim 'b000-u'",
+        "line 9: claim 'a005-u' has another label on line 8; neither is taken",
     ):
         assert told in done.err
     found = ask("SELECT response_id, label FROM human_labels ORDER BY ALL", "A")

@@ -91,7 +91,7 @@ def test_the_sheet_is_read_back_by_the_command(
     rows = list(csv.DictReader(io.StringIO(text)))
     assert [(row["unit_id"], row["verdict"], row["label"], row["note"]) for row in rows] == [
         ("u1", "supported", "1", ""),
-        ("u2", "refuted", "1", "'=1+1"),
+        ("u2", "contradicted", "1", "'=1+1"),
     ]
     sheet = tmp_path / "labels.csv"
     sheet.write_text(text, encoding="utf-8")

@@ -87,7 +87,7 @@ function sheetOf(checked, labels) {
   const rows = checked.units.flatMap(({ unit_id: id, sentence_index: at, claim }) => {
     if (!labels[id]) return [];
     const { label, note } = labels[id];
-    const verdict = ["refuted", "supported"][verdicts.get(id)?.label ?? -1] ?? "undecided";
+    const verdict = ["contradicted", "supported"][verdicts.get(id)?.label ?? -1] ?? "undecided";
     const sentence = at === null ? "" : checked.sentences[at].text;
     return [[checked.response.response_id, id, checked.response.question, sentence, claim, verdict, label, note]];
   });

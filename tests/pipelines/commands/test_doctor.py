@@ -90,7 +90,7 @@ def test_a_model_is_judged_by_the_formulation_that_is_asked_for(
 def test_of_a_model_that_cannot_refute_no_refuted_claim_is_expected(llm_server: LlmServer) -> None:
     done = asked(llm_server, "--formulation", "minicheck")
     assert done.code == 0
-    assert "2 of 2 right, 2 usable; it never refutes a claim" in done.out
+    assert "2 of 2 right, 2 usable; it never calls a claim contradicted" in done.out
 
 
 def test_an_endpoint_for_each_role_as_json(llm_server: LlmServer) -> None:

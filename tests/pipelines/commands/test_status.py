@@ -48,9 +48,19 @@ def status_of(**told: Any) -> dict[str, Any]:
         ),
         pytest.param({"of_lines": 6}, ["done  0 of 6 records"], id="records of a job"),
         pytest.param(
-            {"rows": {"responses": 2_000, "no_units": 0}},
-            ["done  2,000 responses, 0 no units"],
+            {"rows": {"responses": 2_000, "units": 1, "failures": 0}},
+            ["done  2,000 responses, 1 claim, 0 failures"],
             id="the rows of a finished run",
+        ),
+        pytest.param(
+            {"rows": {"responses": 1, "units": 3, "answers": 2, "failures": 1}},
+            ["done  1 record, 3 facts, 2 answers, 1 failure"],
+            id="the rows of a finished run of recall",
+        ),
+        pytest.param(
+            {"chunks": 1, "of_chunks": 1, "lines": 1, "of_lines": 1},
+            ["done  1 of 1 chunk, 1 of 1 record"],
+            id="one chunk of one record",
         ),
         pytest.param({"host": "h", "pid": 7}, ["host  h, process 7"], id="a process"),
         pytest.param({"job": "ufo-r", "runner": "F"}, ["job   ufo-r on F"], id="a job"),

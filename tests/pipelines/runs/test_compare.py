@@ -141,7 +141,7 @@ OF_SIX = "over the 6 questions that both have"
         ),
         pytest.param(
             BEFORE,
-            f"no difference between new and old {OF_SIX}, 0.708 against 0.708 (",
+            f"no significant difference between new and old {OF_SIX}, 0.708 against 0.708 (",
             id="the same",
         ),
         pytest.param(
@@ -156,9 +156,9 @@ def test_the_difference_is_told_in_words(
 ) -> None:
     found = compare(str(two(BEFORE, after)), "old", "new")
     assert found["headline"].startswith(said)
-    may_be_chance = found["difference"] != 0 and found["low"] <= 0 <= found["high"]
     assert found["decided"]
-    assert ("may be chance" in found["headline"]) == may_be_chance
+    may_be_chance = found["low"] is None or found["low"] <= 0 <= found["high"]
+    assert ("no significant difference" in found["headline"]) == may_be_chance
     assert found["basis"] == "Paired by 6 questions"
 
 
@@ -421,9 +421,9 @@ def test_what_cannot_be_decided_is_shown_all_the_same(tmp_path: Path) -> None:
     write_asked(tmp_path, "new", numbered(0, 2, "s") | numbered(100, 150, "r"))
     lines = ok("compare", tmp_path, "old", "new").out.splitlines()
     assert lines[0] == (
-        "no difference between new and old over the 2 questions that both have (of 52 in new and "
-        "68 in old), 1.000 against 1.000 (no interval, since all differences are equal; by a sign "
-        "test one-sided p = 1)"
+        "no significant difference between new and old over the 2 questions that both have (of 52 "
+        "in new and 68 in old), 1.000 against 1.000 (no interval, since all differences are equal; "
+        "by a sign test one-sided p = 1)"
     )
     assert lines[1] == "Paired by 2 questions; 116 without a pair left out"
     assert lines[2].startswith("cannot be decided: 2 of 68 questions are in both with a score")

@@ -39,7 +39,7 @@ def test_plain_lines_now_and_then(clock: list[float], monkeypatch: pytest.Monkey
     bar = Progress(100)
     for seconds, told in (
         (1, ""),
-        (9, "20/100 responses · 80 units · 2 failures · 2/s · 40 s left\n"),
+        (9, "20/100 responses · 80 claims · 2 failures · 2/s · 40 s left\n"),
     ):
         clock[0] += seconds
         bar.chunk(10, COUNTS, fresh=True)
@@ -152,7 +152,7 @@ def test_a_terminal_without_movement_gets_lines(
     clock[0] += 10
     with bar.watching():
         bar.chunk(2, {}, fresh=True)
-    assert stream.getvalue() == "2/4 responses · 0 units · 0.20/s · 10 s left\n"
+    assert stream.getvalue() == "2/4 responses · 0 claims · 0.20/s · 10 s left\n"
 
 
 def test_a_message_stays_above_the_bar(clock: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -208,9 +208,11 @@ ANSWERED = {
 @pytest.mark.parametrize(
     ("mode", "shares"),
     [
-        pytest.param("seq", "10 units (one 6, two 3, none 1)", id="seq: the first that answers"),
-        pytest.param("mv", "10 units (answered by one 6, two 3)", id="mv: all that answered"),
-        pytest.param("all", "10 units (answered by one 6, two 3)", id="all: all that answered"),
+        pytest.param(
+            "seq", "10 claims (one 6, two 3, undecided 1)", id="seq: the first that answers"
+        ),
+        pytest.param("mv", "10 claims (answered by one 6, two 3)", id="mv: all that answered"),
+        pytest.param("all", "10 claims (answered by one 6, two 3)", id="all: all that answered"),
     ],
 )
 def test_units_are_told_by_the_source_that_decided(
@@ -250,7 +252,7 @@ def test_what_an_earlier_process_finished_counts_for_no_rate(clock: list[float])
     clock[0] += 10
     bar.chunk(10, {}, fresh=False)
     bar.chunk(5, {}, fresh=True)
-    assert bar.line().split(" · ") == ["15/20 responses", "0 units", "0.50/s", "10 s left"]
+    assert bar.line().split(" · ") == ["15/20 responses", "0 claims", "0.50/s", "10 s left"]
 
 
 @pytest.mark.parametrize(
@@ -307,7 +309,7 @@ def test_responses_that_wait_for_a_batch_are_told_until_the_next_round(clock: li
 def test_a_run_of_recall_is_told_by_its_facts(clock: list[float]) -> None:
     bar = Progress(9, quiet=True)
     bar.chunk(0, {"recall": {"recall_facts": 7, "records": 2}}, fresh=True)
-    assert bar.line().split(" · ") == ["2/9 responses", "7 units"]
+    assert bar.line().split(" · ") == ["2/9 responses", "7 facts"]
 
 
 def test_a_program_gets_the_figures_once_a_second(
@@ -364,6 +366,6 @@ def test_a_run_tells_it_in_the_end(tmp_path: Path, llm_server: LlmServer) -> Non
     records = [{"response": text, "reference_answers": [text]} for text in texts]
     done = ok(*evaluation(tmp_path, records, *at(llm_server, "--chunk_size", 2)))
     last = done.err.splitlines()[-1]
-    assert last.startswith("4/4 responses · 8 units (reference 8) · 0 requests in flight · ")
+    assert last.startswith("4/4 responses · 8 claims (reference 8) · 0 requests in flight · ")
     assert "tokens" in last
     assert "$" not in last

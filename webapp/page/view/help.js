@@ -9,7 +9,7 @@ import { chip } from "./parts.js";
 const STEPS = [
   "The text is cut into sentences, and each sentence into claims that can be checked one by one. Each claim gets a search query. Opinions and greetings make no claim.",
   "Each source is asked for passages about each claim, in your order.",
-  "The judge labels each pair of claim and passage: supported, refuted, or not answered. A failed judgement is an error, and never counts as false.",
+  "The judge judges each pair of claim and passage: the passage supports the claim, contradicts it, or does not answer it. A failed judgement is an error, and never counts as false.",
   "The votes give each claim a verdict, and the verdicts give each sentence its state. You can untick evidence and see every score change; no source or judge is asked again.",
 ];
 
