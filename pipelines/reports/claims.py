@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from ufo.pipelines.reports.quotes import quote_of
 from ufo.schemas.errors import UsageError
 from ufo.transforms.scores import state_of
 from ufo.transforms.votes import main_mode
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
     from ufo.pipelines.reports.evaluation import Check
     from ufo.schemas.results import Results
 
-LONGEST_QUOTE = 300
-"""Of a passage that has no citation so much is quoted."""
 COLUMNS = pa.schema(
     {
         "response_id": pa.string(),
@@ -32,7 +31,7 @@ COLUMNS = pa.schema(
 )
 # A decided claim has its strongest passage: one that says what the verdict says, has a citation,
 # and ranks high.
-_CLAIMS = f"""
+_CLAIMS = """
 WITH failed AS (
     SELECT DISTINCT response_id, unit_id
     FROM evidence
@@ -40,8 +39,7 @@ WITH failed AS (
 ),
 
 strongest AS (
-    SELECT v.response_id, v.unit_id, coalesce(e.citation, left(e.text, {LONGEST_QUOTE})) AS quote,
-        e.url
+    SELECT v.response_id, v.unit_id, e.citation, e.text, e.url
     FROM verdicts AS v
     INNER JOIN evidence_full AS e
         ON e.run = v.run AND e.response_id = v.response_id AND e.unit_id = v.unit_id
@@ -54,7 +52,7 @@ strongest AS (
 )
 
 SELECT v.response_id, r.model, r.question, s.text AS sentence, u.claim, v.label,
-    nullif(v.source, 'none') AS source, e.quote AS evidence, e.url, f.unit_id IS NOT NULL AS failed
+    nullif(v.source, 'none') AS source, e.citation, e.text, e.url, f.unit_id IS NOT NULL AS failed
 FROM verdicts AS v
 INNER JOIN responses AS r ON r.run = v.run AND r.response_id = v.response_id
 INNER JOIN fact_units AS u
@@ -65,32 +63,35 @@ LEFT JOIN strongest AS e ON e.response_id = v.response_id AND e.unit_id = v.unit
 LEFT JOIN failed AS f ON f.response_id = v.response_id AND f.unit_id = v.unit_id
 WHERE v.run = $run AND v.mode = $mode
 ORDER BY v.response_id, u.sentence_index NULLS LAST, v.unit_id, v.source
-"""  # noqa: S608
+"""
 
 
 def claims_of(results: "Results") -> pa.Table:
     """Return the claims of the newest run, each with its verdict in the run's main mode."""
     run = results.runs[-1]
     found = results.query(_CLAIMS, {"run": run.name, "mode": main_mode(run.mode)})
-    decided = zip(found["label"].to_pylist(), found["failed"].to_pylist(), strict=True)
-    states = pa.array([state_of([label], failed) for label, failed in decided], pa.string())
-    return found.append_column("state", states).select(COLUMNS.names).cast(COLUMNS)
+    labels, failed, *of_quotes = (
+        found[name].to_pylist() for name in ("label", "failed", "claim", "citation", "text")
+    )
+    states = [state_of([label], lost) for label, lost in zip(labels, failed, strict=True)]
+    quotes = [quote_of(*one) or None for one in zip(*of_quotes, strict=True)]
+    for name, values in (("state", states), ("evidence", quotes)):
+        found = found.append_column(name, pa.array(values, pa.string()))
+    return found.select(COLUMNS.names).cast(COLUMNS)
 
 
 def claims_of_text(found: "Check") -> pa.Table:
     """Return the claims of a checked text, with the columns that `claims_of` has."""
-    texts = {one.passage_id: one.text for one in found.passages}
     sentences = {one.sentence_index: one.text for one in found.sentences}
     rows = []
     for unit, row in zip(found.fact_units, found.claims(), strict=True):
         is_decided = row["label"] is not None
-        quote = row["citation"] or texts.get(row["passage_id"] or "", "")[:LONGEST_QUOTE]
         own = {
             "model": found.response.model,
             "question": found.response.question,
             "sentence": None,
             "source": row["source"] if is_decided else None,
-            "evidence": quote or None if is_decided else None,
+            "evidence": (row["quote"] or None) if is_decided else None,
             "url": row["url"] if is_decided else None,
         }
         if unit.sentence_index is not None:
