@@ -14,8 +14,8 @@ from ufo.schemas.errors import UsageError, reason_of, unknown_value
 from ufo.schemas.row import OF_CELLS, UnusableValue, kind_of, object_of
 from ufo.schemas.rows import HEAD_BYTES, as_json_lines, format_of, lines_of
 from ufo.schemas.text import escaped
+from ufo.transforms.columns import NAMES
 from ufo.transforms.literals import structure_of
-from ufo.transforms.read import NAMES
 from ufo.transforms.sentences import Span
 
 Record = dict[str, Any]

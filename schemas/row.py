@@ -1,7 +1,9 @@
 """Parse one row of an input: a line of JSON."""
 
 import json
+import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, Final
 
 from ufo.schemas.text import decoded, without_nul
@@ -12,15 +14,49 @@ OF_CELLS: Final = "from cells"
 """The key that marks a record whose values are cells of CSV, and so all text."""
 
 
+_STEP: Final = re.compile(r"\[(-?[0-9]{1,9})\]|(?:^|\.)([^.\[\]]+)")
+_PATH: Final = re.compile(rf"(?:{_STEP.pattern})+")
+
+
+@lru_cache(maxsize=1_000)
+def steps_of(path: str) -> tuple[str | int, ...]:
+    """Return the names and indices of a path, as in `choices[0].message`; () if it is no path."""
+    if not _PATH.fullmatch(path):
+        return ()
+    return tuple(int(index) if index else name for index, name in _STEP.findall(path))
+
+
 def value_at(row: Mapping[str, Any], path: str) -> Any:
-    """Return the value of a column, or of a field of objects by its path, as in `history.url`; None
-    if it is missing."""
-    if path in row or "." not in path:
+    """Return the value of a column, or a value inside of one by its path, as in `history.url`,
+    `resps[0]` or `messages[-1].content`; None if it is missing.
+
+    A cell of CSV with a list or an object as JSON has the values of these.
+    """
+    if path in row or ("." not in path and "[" not in path):
         return row.get(path)
-    value: Any = row
-    for name in path.split("."):
-        value = value.get(name) if isinstance(value, dict) else None
+    steps = steps_of(path)
+    value: Any = row if steps else None
+    for step in steps:
+        value = _inside(opened(value), step)
     return value
+
+
+def _inside(value: Any, step: str | int) -> Any:
+    if isinstance(step, str):
+        return value.get(step) if isinstance(value, dict) else None
+    is_there = isinstance(value, list) and -len(value) <= step < len(value)
+    return value[step] if is_there else None
+
+
+def opened(value: Any) -> Any:
+    """Return the list or object that a text holds as JSON; other values unchanged."""
+    if not isinstance(value, str) or value.lstrip()[:1] not in ("[", "{"):
+        return value
+    try:
+        found = json_of(value)
+    except (ValueError, RecursionError):
+        return value
+    return found if isinstance(found, (dict, list)) else value
 
 
 def has_value(row: Mapping[str, Any], path: str) -> bool:

@@ -353,13 +353,19 @@ def lines_of(blocks: Iterable[bytes]) -> Iterator[bytes]:
 def columns_of(head: bytes, names: Container[str] = ()) -> list[str]:
     """Return the columns, or the keys of the first record, from the first bytes of a file; [] where
     these do not have them (in Parquet they are at the end)."""
+    return list(first_of(head, names))
+
+
+def first_of(head: bytes, names: Container[str] = ()) -> dict[str, Any]:
+    """Return the first record from the first bytes of a file, of CSV its columns with no values; {}
+    where these do not have it."""
     try:
         while (form := format_of(head, names)) in WRAPPED:
             head = unwrapped(form, io.BytesIO(head)).peek(HEAD_BYTES)
         if form == CSV:
             text = io.StringIO(head.decode("utf-8-sig", "replace"), newline="")
-            return [name for name in _csv_reader(text)[1] if name]
+            return dict.fromkeys(name for name in _csv_reader(text)[1] if name)
         first = next(as_json_lines(form, io.BytesIO(head))).lstrip().partition(b"\n")[0]
-        return list(json.loads(first.removeprefix(_BOM).decode("utf-8", "replace")))
+        return dict(json.loads(first.removeprefix(_BOM).decode("utf-8", "replace")))
     except (ValueError, TypeError, RecursionError, StopIteration):
-        return []
+        return {}

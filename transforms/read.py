@@ -4,10 +4,8 @@ The columns of an input are mapped to the keys of a record, and its JSON values 
 line never stops a run.
 """
 
-import difflib
 import json
 import math
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import astuple, fields
 from functools import partial
@@ -20,44 +18,12 @@ from ufo.schemas.label_words import label_of
 from ufo.schemas.records import Failure, GivenClaim, InputRecord, LabelledSpan, content_id
 from ufo.schemas.row import OF_CELLS, UnusableValue, json_of, kind_of, object_of, value_at
 from ufo.schemas.text import without_nul
+from ufo.transforms.columns import ALIASES, FIELDS, map_advised
 from ufo.transforms.literals import structure_of
 from ufo.transforms.sentences import segment
 
-FIELDS: Final = (
-    *("response", "id", "model", "question", "dataset", "reference_answers", "label", "claims"),
-    *("spans", "sentence_labels", "language", "metadata"),
-)
-"""The keys of an input record."""
 _KEYS: Final = frozenset(FIELDS)
-_TYPES: Final[Mapping[str, type | tuple[type, ...]]] = {
-    "id": (str, int),
-    "reference_answers": (str, list),
-    "label": (str, int, float),
-    "metadata": dict,
-    **dict.fromkeys(("claims", "spans", "sentence_labels"), list),
-}
-"""The types of values of keys that are not text alone."""
-_ALIASES: Final = {"reference answers": "reference_answers"}
-_ALIASED: Final = [(name, alias) for alias, name in _ALIASES.items()]
-# Common names in other data sets: suggested in a warning, but not mapped.
-_USUAL: Final = {
-    name: field
-    for field, names in {
-        "response": "output answer completion generation text prediction model_output generated",
-        "question": "prompt query input instruction user_query",
-        "reference_answers": "references evidence context contexts documents passages",
-        "model": "model_name generator llm",
-        "label": "score human_score factuality",
-        "claims": "facts atomic_facts statements",
-        "language": "lang locale",
-        "metadata": "meta extra",
-        "id": "uid key _id response_id",
-    }.items()
-    for name in names.split()
-}
-
-NAMES: Final = frozenset((*FIELDS, *_ALIASES, *_USUAL))
-"""The keys of a record, and common other names for them."""
+_ALIASED: Final = [(name, alias) for alias, name in ALIASES.items()]
 
 Columns = Mapping[str, str]
 """The column of the input for each key of a record."""
@@ -89,8 +55,8 @@ def named_columns(
 def is_used(columns: Columns | None, name: str) -> bool:
     """Return whether a column of the input is read as a key; `columns` is from `--map`."""
     mapped = (columns or {}).values()
-    return name in (*FIELDS, *_ALIASES, *mapped) or any(
-        path.startswith(f"{name}.") for path in mapped
+    return name in (*FIELDS, *ALIASES, *mapped) or any(
+        path.startswith((f"{name}.", f"{name}[")) for path in mapped
     )
 
 
@@ -117,41 +83,6 @@ def sorted_out(raw: Mapping[str, Any], columns: Columns) -> tuple[dict[str, Any]
         elif name not in taken and value not in none:
             others[name] = number_of(value) if of_cells else value
     return known, others
-
-
-def nearest(name: str) -> str | None:
-    """Return the key of a record that a column name probably means, None if there is none."""
-    folded = name.casefold().strip()
-    matches = difflib.get_close_matches(folded, [*FIELDS, *_USUAL], n=1, cutoff=0.7)
-    return _USUAL.get(matches[0], matches[0]) if matches else None
-
-
-def advised(name: str, value: object) -> str | None:
-    """Return what to give to `--map` to read an unknown column, such as `response=outputs.answer`;
-    None if its name means no key, or the key cannot have its value."""
-    key = nearest(name)
-    if key is None:
-        return None
-    path = name
-    if isinstance(value, dict) and key != "metadata":
-        texts = [member for member, item in value.items() if isinstance(item, str) and item.strip()]
-        same = [member for member in texts if nearest(member) == key]
-        path = f"{name}.{(same or texts)[0]}" if len(texts) == 1 or same else ""
-        value = value_at({name: value}, path)
-    return f"{key}={path}" if isinstance(value, _TYPES.get(key, str)) else None
-
-
-def recognised(names: Sequence[str]) -> dict[str, str]:
-    """Return the key of a record for each column that has it, or probably has it by its name.
-
-    A column with the key's own name comes first, then the other names, the most usual first.
-    """
-    folded = {re.sub(r"[\s_-]+", " ", name.casefold()).strip(): name for name in reversed(names)}
-    found: dict[str, str] = {}
-    for known in (*FIELDS, *_USUAL):
-        if column := folded.pop(known.replace("_", " ").strip(), None):
-            found.setdefault(_USUAL.get(known, known), column)
-    return {key: found[key] for key in FIELDS if key in found}
 
 
 def number_of(cell: object) -> object:
@@ -324,15 +255,13 @@ def _record(
     lost = lost_labels(key, given, left_out)
     if "response" not in raw:
         there = f"; there are: {', '.join(others)}"[:200] if others else ""
-        advice = filter(None, (advised(name, value) for name, value in others.items()))
-        meant = next((one for one in advice if one.startswith("response=")), None)
-        hint = f" (--map {meant} reads that one)" if meant else ""
-        raise UnusableValue(f"`response` is missing{there}{hint}")
-    text = text_value(raw, "response")
+        raise UnusableValue(f"`response` is missing{there}{_hint(given, columns, 'response')}")
+    text = _text(raw, "response", given, columns)
     if text is None or not text.strip():
         raise UnusableValue("`response` is empty")
     # An empty name would be a separate row in reports.
-    named = (text_value(raw, name) or None for name in ("model", "question", "dataset", "language"))
+    names = ("model", "question", "dataset", "language")
+    named = (_text(raw, name, given, columns) or None for name in names)
     model, question, dataset, language = named
     references = _references(raw)
     claims = list_value(raw, "claims")
@@ -359,6 +288,22 @@ def _record(
     if others and unknown is not None:
         unknown(others)
     return record
+
+
+def _text(
+    raw: Mapping[str, Any], name: str, given: Mapping[str, Any], columns: Columns
+) -> str | None:
+    """Return a text of a record; the error names a `--map` that finds one inside of the value."""
+    try:
+        return text_value(raw, name)
+    except UnusableValue as error:
+        hint = "" if isinstance(raw[name], str) else _hint(given, columns, name)
+        raise UnusableValue(f"{error}{hint}") from None
+
+
+def _hint(given: Mapping[str, Any], columns: Columns, name: str) -> str:
+    advice = map_advised(given, columns, name)
+    return f"; did you mean --map {advice}?" if advice else ""
 
 
 def _references(raw: Mapping[str, Any]) -> list[str]:

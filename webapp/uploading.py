@@ -13,9 +13,10 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 from starlette.background import BackgroundTask
 from starlette.responses import FileResponse
 
-from ufo.schemas.rows import columns_of
+from ufo.schemas.rows import first_of
 from ufo.schemas.tables import MANIFEST, Run
-from ufo.transforms.read import NAMES, named_columns, recognised
+from ufo.transforms.columns import NAMES, meant, recognised
+from ufo.transforms.read import named_columns
 from ufo.webapp import answers, models
 from ufo.webapp.browsing import RunName
 from ufo.webapp.desk import AtDesk
@@ -69,8 +70,12 @@ async def columns(request: Request) -> answers.UploadColumns:
         head += chunk
         if len(head) >= _HEAD:
             break
-    names = columns_of(head[:_HEAD], NAMES)
-    return answers.UploadColumns(columns=names, fields=recognised(names))
+    first = first_of(head[:_HEAD], NAMES)
+    # By name where there is no value, as in CSV; else also what is inside of objects and lists.
+    by_name = {key: name for key, name in recognised([*first]).items() if first[name] is None}
+    fields = by_name | meant(first)
+    paths = [path for path in fields.values() if path not in first]
+    return answers.UploadColumns(columns=[*first, *paths], fields=fields)
 
 
 @router.get("/upload")

@@ -4,6 +4,7 @@ Cutting numbers the lines and marks repeated ids, so chunks can be evaluated in 
 number of workers with the same results.
 """
 
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,9 +20,10 @@ from ufo.schemas.errors import NothingUsable, UsageError, unknown_value
 from ufo.schemas.records import Failure
 from ufo.schemas.row import OF_CELLS, has_value
 from ufo.schemas.text import quantity
+from ufo.transforms.columns import FIELDS, advised, paths_of
 from ufo.transforms.extract import LABELS_LEFT_OUT, OUT_OF_RANGE, REPEATED
 from ufo.transforms.job import Line, Split, lines
-from ufo.transforms.read import FIELDS, Columns, advised, parse
+from ufo.transforms.read import Columns, parse
 
 MAX_LINES = 4_000
 _MIN_LINES = 500
@@ -193,8 +195,7 @@ class InputReport:
         """Take note of the keys of an object, whether or not it is usable as a record."""
         if self._missing:
             for name, value in raw.items():
-                inner = value if isinstance(value, dict) else ()
-                self._there.update(dict.fromkeys([name, *(f"{name}.{one}" for one in inner)]))
+                self._there.update(dict.fromkeys(paths_of(name, value)))
             missing = self._missing.items()
             self._missing = {key: name for key, name in missing if not has_value(raw, name)}
 
@@ -273,7 +274,11 @@ class InputReport:
         shown = []
         for name, count in self._unknown.most_common(_KEYS_SHOWN):
             advice = self._advice[name]
-            meant = f"; did you mean {advice.partition('=')[0]}? --map {advice}" if advice else ""
+            meant = (
+                f"; did you mean {advice.partition('=')[0]}? --map {shlex.quote(advice)}"
+                if advice
+                else ""
+            )
             shown.append(f"{name} ({quantity(count, 'record')}{meant})")
         more = len(self._unknown) - len(shown)
         return f"Unknown keys of records are kept in their metadata: {', '.join(shown)}" + (

@@ -23,7 +23,7 @@ from ufo.schemas.rows import (
     format_of,
 )
 from ufo.schemas.text import escaped
-from ufo.transforms.read import NAMES
+from ufo.transforms.columns import NAMES
 
 STDIN: Final = "-"
 _STDIN_PATHS: Final = (STDIN, "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")

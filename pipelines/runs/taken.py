@@ -14,7 +14,7 @@ from typing import BinaryIO, Final
 from ufo.schemas import storage
 from ufo.schemas.errors import reason_of
 from ufo.schemas.rows import HEAD_BYTES, LINES, format_of
-from ufo.transforms.read import NAMES
+from ufo.transforms.columns import NAMES
 
 MARKED: Final = 64 * 1024
 """How many bytes each of the two checksums is of."""

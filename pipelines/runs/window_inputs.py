@@ -29,8 +29,8 @@ from ufo.schemas.records import Failure
 from ufo.schemas.row import PROBLEM
 from ufo.schemas.rows import HEAD_BYTES, LINES, Used, as_json_lines, format_of, lines_of
 from ufo.schemas.text import quantity, storable
+from ufo.transforms.columns import NAMES
 from ufo.transforms.job import Split, lines
-from ufo.transforms.read import NAMES
 
 UNREADABLE: Final = "unreadable_file"
 NOTHING_USABLE: Final = "nothing_usable"

@@ -131,7 +131,7 @@ EMPTY = "in: empty; there is nothing to evaluate"
         (b"{", "in: no record of the input can be used, of 1. in:1: not JSON"),
         (b"{\n}", "in: no record of the input can be used, of 1. in:1: `response` is missing"),
         (b'{"output": "Oslo."}\nno',
-         "`response` is missing; there are: output (--map response=output reads"),
+         "`response` is missing; there are: output; did you mean --map response=output?"),
         (parquet(pa.table({"id": ["a"], "output": [{"text": "Oslo."}]})),
          "are left out, unless --map names them: output."),
     ],

@@ -31,8 +31,9 @@ from ufo.pipelines.runs.inputs import (
 from ufo.schemas.errors import UsageError
 from ufo.schemas.records import Failure, InputRecord
 from ufo.schemas.rows import format_of
+from ufo.transforms.columns import NAMES
 from ufo.transforms.job import lines
-from ufo.transforms.read import NAMES, parse
+from ufo.transforms.read import parse
 
 Records = list[dict[str, Any]]
 

@@ -17,15 +17,12 @@ from tests.case_files import cases
 from ufo.schemas.errors import UsageError
 from ufo.schemas.records import Failure, GivenClaim, InputRecord, LabelledSpan
 from ufo.schemas.row import OF_CELLS
+from ufo.transforms.columns import FIELDS, advised, nearest, recognised
 from ufo.transforms.job import Line, Split, lines
 from ufo.transforms.read import (
-    FIELDS,
-    advised,
     is_used,
     named_columns,
-    nearest,
     parse,
-    recognised,
     record_hash,
     sorted_out,
 )
@@ -478,9 +475,14 @@ def test_the_nearest_key() -> None:
 
 
 USUAL = {
-    "response": "output answer completion generation text prediction model_output generated",
-    "question": "prompt query input instruction user_query",
-    "reference_answers": "references evidence context contexts documents passages",
+    "response": "output answer completion generation text prediction model_output generated "
+    "actual_output generated_text output_text predicted_answer filtered_resps resps sampled "
+    "outputs predictions completions generations choices messages",
+    "question": "prompt query input instruction user_query user_input inputs request",
+    "reference_answers": "references evidence retrieval_context retrieved_contexts "
+    "retrieved_context context contexts documents passages reference reference_answer "
+    "ground_truth ground_truths expected_output expected_response expected ideal target targets "
+    "gold gold_answer",
     "model": "model_name generator llm",
     "label": "score human_score factuality",
     "claims": "facts atomic_facts statements",
@@ -520,6 +522,29 @@ def test_a_path_of_map_is_read() -> None:
     assert (found.text, found.question) == ("Oslo is big.", "Where?")
 
 
+@pytest.mark.parametrize(
+    ("path", "outputs"),
+    [
+        pytest.param("outputs[0]", ["Oslo is big."], id="the first of a list"),
+        pytest.param("outputs[0][0]", [["Oslo is big."]], id="of a list of lists"),
+        pytest.param("outputs[-1].text", [{}, {"text": "Oslo is big."}], id="the last of a list"),
+        pytest.param("outputs.a[1]", {"a": ["", "Oslo is big."]}, id="of a list of an object"),
+        pytest.param("outputs[0].a", '[{"a": "Oslo is big."}]', id="of a cell of JSON"),
+    ],
+)
+def test_a_path_may_lead_through_lists(path: str, outputs: object) -> None:
+    found = parse("f:1", json.dumps({"outputs": outputs}).encode(), columns={"response": path})
+    assert isinstance(found, InputRecord)
+    assert found.text == "Oslo is big."
+    assert is_used({"response": path}, "outputs")
+
+
+@pytest.mark.parametrize("path", ["outputs[2]", "outputs[-3]", "outputs.a", "outputs[x]", "id[0]"])
+def test_a_path_that_leads_nowhere_has_no_value(path: str) -> None:
+    line = json.dumps({"id": "a", "outputs": ["R.", "S."]}).encode()
+    assert isinstance(parse("f:1", line, columns={"response": path}), Failure)
+
+
 def test_a_column_whose_name_has_a_dot_is_read() -> None:
     line = json.dumps({"a.b": "Oslo is big.", "a": {"b": "No."}}).encode()
     found = parse("f:1", line, columns={"response": "a.b"})
@@ -546,7 +571,16 @@ def test_the_column_beside_that_of_a_path_is_not_used() -> None:
             id="among other texts of an object",
         ),
         pytest.param("outputs", {"a": "R.", "b": "S."}, None, id="unclear which of an object"),
-        pytest.param("outputs", [["R."]], None, id="a list"),
+        pytest.param("outputs", [["R."]], "response=outputs[0][0]", id="in a list of lists"),
+        pytest.param(
+            "choices", [{"message": {"role": "assistant", "content": "R."}}],
+            "response=choices[0].message.content", id="in an object of a list",
+        ),
+        pytest.param(
+            "messages", [{"role": "user", "content": "Q?"}, {"role": "assistant", "content": "R."}],
+            "response=messages[-1].content", id="the last message of a chat",
+        ),
+        pytest.param("outputs", '{"answer": "R."}', "response=outputs.answer", id="a cell of JSON"),
         pytest.param("output", 3, None, id="a number"),
         pytest.param("contexts", ["R."], "reference_answers=contexts", id="a list of references"),
         pytest.param("score", 0.5, "label=score", id="a score"),
@@ -561,4 +595,4 @@ def test_advice_works_or_is_not_given(name: str, value: object, advice: str | No
 
 def test_the_advice_on_a_missing_response_can_be_followed() -> None:
     failure = failed(json.dumps(NESTED).encode())
-    assert "(--map response=outputs.answer reads that one)" in failure.message
+    assert "did you mean --map response=outputs.answer,question=inputs.question?" in failure.message

@@ -207,6 +207,15 @@ HEADS: dict[str, tuple[bytes, list[str], dict[str, str]]] = {
         ["text"],
         {"response": "text"},
     ),
+    "values inside of objects and lists": (
+        b'{"doc": {"question": "Q?"}, "filtered_resps": ["R."], "target": "T."}\n',
+        ["doc", "filtered_resps", "target", "filtered_resps[0]", "doc.question"],
+        {
+            "response": "filtered_resps[0]",
+            "question": "doc.question",
+            "reference_answers": "target",
+        },
+    ),
     "damaged gzip": (b"\x1f\x8b damaged", [], {}),
     "damaged Parquet": (b"PAR1...", [], {}),
     "nothing": (b"", [], {}),

@@ -1,0 +1,228 @@
+"""Tell which column of somebody else's data set is probably which key of a record.
+
+The columns of the usual tools are known, also those inside of objects and lists. What is found here
+is proposed to people and never mapped by itself.
+"""
+
+import difflib
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from ufo.schemas.label_words import label_of
+from ufo.schemas.row import OF_CELLS, opened, value_at
+
+FIELDS: Final = (
+    *("response", "id", "model", "question", "dataset", "reference_answers", "label", "claims"),
+    *("spans", "sentence_labels", "language", "metadata"),
+)
+"""The keys of an input record."""
+ALIASES: Final = {"reference answers": "reference_answers"}
+"""Other names that are read as a key."""
+
+# Common names in other data sets, the most usual first: DeepEval, Ragas, promptfoo, HELM and
+# lm-evaluation-harness, OpenAI, MLflow, vLLM, Hugging Face and Inspect have them.
+_USUAL: Final = {
+    name: field
+    for field, names in {
+        "response": "output answer completion generation text prediction model_output generated "
+        "actual_output generated_text output_text predicted_answer filtered_resps resps sampled "
+        "outputs predictions completions generations choices messages",
+        "question": "prompt query input instruction user_query user_input inputs request",
+        "reference_answers": "references evidence retrieval_context retrieved_contexts "
+        "retrieved_context context contexts documents passages reference reference_answer "
+        "ground_truth ground_truths expected_output expected_response expected ideal target "
+        "targets gold gold_answer",
+        "model": "model_name generator llm",
+        "label": "score human_score factuality",
+        "claims": "facts atomic_facts statements",
+        "language": "lang locale",
+        "metadata": "meta extra",
+        "id": "uid key _id response_id",
+    }.items()
+    for name in names.split()
+}
+_RANKS: Final = {name: rank for rank, name in enumerate((*FIELDS, *_USUAL))}
+
+NAMES: Final = frozenset((*FIELDS, *ALIASES, *_USUAL))
+"""The keys of a record, and common other names for them."""
+
+_TEXTS: Final = ("response", "model", "question", "dataset", "language")
+_LISTS: Final = ("claims", "spans", "sentence_labels")
+_GIVEN: Final = ("doc", "item", "example", "vars")
+"""Columns with what a tool was given, in which an answer is the right one, not the model's."""
+_OF_THE_WHOLE: Final = ("reference_answers", "claims", "label", "metadata")
+"""Keys whose column has nothing for another key in it."""
+_CONTENTS: Final = ("text", "content", "value", "message")
+"""Names that say nothing of what a text is: the name of the object around it does."""
+_DEEPEST: Final = 6
+_WIDEST: Final = 50
+_ASKED: Final = ("response", "question", "reference_answers")
+
+
+class _Part(NamedTuple):
+    """A value inside of a record: the names on the way to it, its path, and the role of the message
+    that it is in, "" if it is in none."""
+
+    names: tuple[str, ...]
+    path: str
+    value: Any
+    role: str = ""
+
+
+def nearest(name: str) -> str | None:
+    """Return the key of a record that a column name probably means, None if there is none."""
+    folded = name.casefold().strip()
+    matches = difflib.get_close_matches(folded, [*FIELDS, *_USUAL], n=1, cutoff=0.7)
+    return _USUAL.get(matches[0], matches[0]) if matches else None
+
+
+def recognised(names: Sequence[str]) -> dict[str, str]:
+    """Return the key of a record for each column that has it, or probably has it by its name.
+
+    A column with the key's own name comes first, then the other names, the most usual first.
+    """
+    folded = {_folded(name): name for name in reversed(names)}
+    found: dict[str, str] = {}
+    for known in (*FIELDS, *_USUAL):
+        if column := folded.pop(_folded(known), None):
+            found.setdefault(_USUAL.get(known, known), column)
+    return {key: found[key] for key in FIELDS if key in found}
+
+
+def meant(raw: Mapping[str, Any]) -> dict[str, str]:
+    """Return the column, or the path to a value inside of one, that probably has each key of a
+    record; only keys whose value there can be used."""
+    best: dict[str, tuple[tuple[bool, int, int, int], str]] = {}
+    for column, value in raw.items():
+        if column == OF_CELLS or "," in column or column != column.strip():
+            continue  # --map cannot name it
+        for part in _parts(_Part((column,), column, value)):
+            for key, rank in _keys(part):
+                if _fits(key, part.value) and value_at(raw, part.path) == part.value:
+                    # What a cell of JSON holds is rather a text than the cell is.
+                    is_cell = key in _TEXTS and opened(part.value) is not part.value
+                    found = (is_cell, len(part.names), rank, len(part.path)), part.path
+                    best[key] = min(found, best.get(key, found))
+    return {key: best[key][1] for key in FIELDS if key in best}
+
+
+def advised(name: str, value: object) -> str | None:
+    """Return what to give to `--map` to read an unknown column, such as `response=outputs.answer`;
+    None if its name means no key, or the key cannot have its value."""
+    key = nearest(name)
+    found = meant({name: value})
+    return f"{key}={found[key]}" if key in found else None
+
+
+def map_advised(raw: Mapping[str, Any], columns: Mapping[str, str], wanted: str) -> str:
+    """Return the value for `--map` that reads a wanted key of a record, as a shell reads it, with
+    the columns that `--map` names already; "" if no column probably has the key."""
+    found = meant(raw)
+    if wanted not in found:
+        return ""
+    chosen = {key: path for key, path in columns.items() if _fits(key, value_at(raw, path))}
+    for key in dict.fromkeys((*_ASKED, wanted)):
+        there = value_at(raw, chosen.get(key, key))
+        if key in found and found[key] != key and not _fits(key, there):
+            chosen[key] = found[key]
+    return shlex.quote(",".join(f"{key}={path}" for key, path in chosen.items()))
+
+
+def paths_of(column: str, value: object) -> list[str]:
+    """Return a column and the paths to what is in it that `--map` may name."""
+    return [part.path for part in _parts(_Part((column,), column, value))]
+
+
+def _folded(name: str) -> str:
+    return re.sub(r"[\s_-]+", " ", name.casefold()).strip()
+
+
+def _named(name: str) -> str:
+    """Return a column's name as it stands in the lists here."""
+    return name.casefold().strip().replace(" ", "_").replace("-", "_")
+
+
+def _parts(part: _Part) -> Iterator[_Part]:
+    """Yield a value of a record and what is in it: all members of objects, of lists the first, and
+    of the messages of a chat the last ones."""
+    yield part
+    value = opened(part.value)
+    if len(part.names) >= _DEEPEST:
+        return
+    if isinstance(value, dict):
+        texts = [name for name, item in value.items() if isinstance(item, str) and item.strip()]
+        for name, item in [*value.items()][:_WIDEST]:
+            if name and not re.search(r"[.,\[\]]", name) and name == name.strip():
+                # The only text of a column says by the column's name what it is.
+                is_only = texts == [name] and part.path == part.names[0]
+                known = _CONTENTS[0] if is_only and _named(name) not in _RANKS else name
+                names = (*part.names, known)
+                yield from _parts(_Part(names, f"{part.path}.{name}", item, part.role))
+    elif isinstance(value, list) and value:
+        roles = [_role(item) for item in value]
+        if all(roles):
+            for role in dict.fromkeys(reversed(roles)):
+                at = roles[::-1].index(role) + 1
+                yield from _parts(_Part(part.names, f"{part.path}[-{at}]", value[-at], role))
+        elif part.path.count("[") < _DEEPEST:
+            yield from _parts(_Part(part.names, f"{part.path}[0]", value[0], part.role))
+
+
+def _role(item: object) -> str:
+    """Return whose turn of a chat an item is, "" if it is none."""
+    role = item.get("role") if isinstance(item, dict) else None
+    return role if isinstance(role, str) else ""
+
+
+def _keys(part: _Part) -> Iterator[tuple[str, int]]:
+    """Yield the keys that a value may have by the names on the way to it, with the rank of the name
+    that says so: a low one is usual."""
+    names = [_named(name) for name in part.names]
+    around = [_USUAL.get(name, name) for name in names[:-1]]
+    whole = next((at for at, key in enumerate(around) if key in _OF_THE_WHOLE), None)
+    if whole is not None:
+        yield around[whole], _RANKS[names[whole]]
+        return
+    own = names[-1]
+    if part.role:
+        # A model's turn is its response, and a person's the question, whatever the list is called.
+        key = {"assistant": "response", "user": "question"}.get(part.role)
+        if key and own in _CONTENTS:
+            yield key, _RANKS["messages"]
+        return
+    if own in _CONTENTS and len(names) > 1:
+        outer = next((name for name in names[-2::-1] if name in _RANKS), None)
+        if outer and outer not in ("text", "content"):
+            own = outer
+    if own in ("answer", "answers") and names[0] in _GIVEN:
+        yield "reference_answers", _RANKS["gold_answer"]
+    elif own in _RANKS:
+        yield _USUAL.get(own, own), _RANKS[own]
+    elif len(names) == 1 and (near := nearest(own)):
+        yield near, len(_RANKS)
+
+
+def _fits(key: str, value: object) -> bool:
+    """Return whether a key of a record can have a value."""
+    if key in _TEXTS:
+        return isinstance(value, str) and bool(value.strip())
+    if key in _LISTS:
+        return isinstance(value, list)
+    if key == "reference_answers":
+        items = value if isinstance(value, list) and value else [value]
+        return all(isinstance(item, str) and item.strip() for item in items)
+    if key == "label":
+        return _is_label(value)
+    if key == "id":
+        is_number = isinstance(value, int) and not isinstance(value, bool)
+        return is_number or (isinstance(value, str) and bool(value.strip()))
+    return isinstance(value, dict)
+
+
+def _is_label(value: object) -> bool:
+    try:
+        return label_of(value) is not None
+    except ValueError:
+        return False
