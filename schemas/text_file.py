@@ -20,16 +20,22 @@ _NAMED: Final = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 """What has the form of a file's name: it may have blanks only if it ends as a text file does."""
+_ADDRESS: Final = re.compile(r"[a-z][a-z0-9+.-]*://\S+", re.IGNORECASE)
 _LONGEST: Final = 4_096
 """Bytes of a path on Linux; a longer text is none."""
 
 
 def is_file(text: str) -> bool:
-    """Return whether a text is the path of something on this machine, or an address in a bucket."""
+    """Return whether a text is the path of something on this machine, or an address (`gs://…`)."""
     try:
-        return storage.is_remote(text) or (len(text) < _LONGEST and os.path.exists(text))
+        return is_address(text) or (len(text) < _LONGEST and os.path.exists(text))
     except ValueError:  # a NUL
         return False
+
+
+def is_address(text: str) -> bool:
+    """Return whether a text is an address and nothing else: of a file in a bucket, or of a page."""
+    return _ADDRESS.fullmatch(text.strip()) is not None
 
 
 def looks_like_file(text: str) -> bool:

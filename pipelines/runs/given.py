@@ -16,8 +16,9 @@ import pyarrow.parquet as pq
 
 from ufo.schemas.errors import UsageError
 from ufo.schemas.row import PROBLEM
-from ufo.schemas.text_file import looks_like_file, read_text
+from ufo.schemas.text_file import is_address, looks_like_file, read_text
 
+_WEB: Final = re.compile(r"https?://\S+", re.IGNORECASE)
 _UNNAMED_INDEX: Final = re.compile(r"__index_level_\d+__")
 
 
@@ -170,6 +171,8 @@ def _reference(given: Any) -> Any:
     """Return the text of a reference; what is neither a text nor a path stays as it is."""
     if isinstance(given, os.PathLike):
         return reference_in(os.fspath(given), "references: the file")
+    if isinstance(given, str) and is_address(given):
+        raise UsageError(f"references: {given!r} is an address; give the text that is there")
     if isinstance(given, str) and looks_like_file(given):
         raise UsageError(
             f"references: {given!r} is a text that looks like a file; give Path({given!r}) to "
@@ -185,6 +188,8 @@ def reference_in(path: Any, door: str) -> str:
         UsageError: it cannot be read, or has no text.
     """
     name = os.fsdecode(path)
+    if _WEB.fullmatch(name):
+        raise UsageError(f"{door} {name!r} is a web address; give the text of the page")
     if os.path.isdir(name):
         raise UsageError(f"{door} {name!r} is a folder; give the files in it")
     try:

@@ -123,6 +123,8 @@ def test_what_is_checked_is_said_where_it_is_unclear(
         pytest.param(["A b.", "--references", "blank"], "--references 'blank' is empty; give a",
                      id="a reference without a text"),
         pytest.param(["folder"], "'folder' is a folder; give a text", id="a folder"),
+        pytest.param(["A b.", "--references", "https://example.org/a"],
+                     "is a web address; give the text of the page", id="a web address"),
     ],
 )  # fmt: skip
 def test_a_file_that_is_no_text(

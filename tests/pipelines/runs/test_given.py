@@ -147,6 +147,7 @@ TEXTS = [
     "See about.txt.",
     "It is in data.json",
     "and/or",
+    "The page https://example.org says that Oslo is big",
     "First.\nabout.txt",
     "km/h 5",
     "3.5",
@@ -161,6 +162,12 @@ def test_a_reference_that_looks_like_a_file_is_said(name: str) -> None:
         references_of(name)
     with pytest.raises(UsageError, match=r"looks like a file; give Path\("):
         references_of(["Oslo is big.", name])
+
+
+@pytest.mark.parametrize("address", ["https://example.org/a", "gs://bucket/about.txt "])
+def test_a_reference_that_is_an_address_is_said(address: str) -> None:
+    with pytest.raises(UsageError, match="is an address; give the text that is there"):
+        references_of([address])
 
 
 @pytest.mark.parametrize("text", TEXTS, ids=ascii)
