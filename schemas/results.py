@@ -21,6 +21,7 @@ import duckdb
 import pyarrow as pa
 
 from ufo.schemas.errors import RunError, UfoError, UsageError
+from ufo.schemas.run_folders import choose_runs, finished_runs
 from ufo.schemas.statistics import add_statistics
 from ufo.schemas.tables import (
     BESIDE_RUNS,
@@ -30,8 +31,6 @@ from ufo.schemas.tables import (
     Run,
     arrow_schema,
     check_part,
-    choose_runs,
-    finished_runs,
     label_files,
 )
 from ufo.schemas.text import REPLACEMENT, storable

@@ -1,4 +1,4 @@
-"""Declare the result tables, read and write their files, and find finished runs.
+"""Declare the result tables, and read and write their files and the manifests of runs.
 
 A finished run's folder never changes. So later labels are in a separate table beside the runs:
 `DIR/labels/SHEET.parquet`. Its keys, response and unit, depend only on the content. So a label
@@ -8,7 +8,6 @@ units from which a sheet was drawn, which outlive the run.
 
 import dataclasses
 import io
-import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -22,7 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ufo.schemas import records, storage
-from ufo.schemas.errors import REMEDY, RunError, UsageError, damaged_part, unknown_value
+from ufo.schemas.errors import REMEDY, RunError, damaged_part
 from ufo.schemas.records import Part
 from ufo.schemas.state_files import entry, read_state, write_state
 from ufo.schemas.storage import RemoteError
@@ -230,7 +229,6 @@ MANIFEST = "manifest.json"
 FORMAT = "ufo-run"
 RUN_PREFIX = "run="
 T = TypeVar("T")
-_LOG = logging.getLogger("ufo")
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,61 +265,6 @@ Manifest = dict[str, Any]
 table, `counters` the counts of the steps, and `fingerprint` everything that results depend on."""
 
 
-def finished_runs(directory: str | Path) -> list[Run]:
-    """Return the finished runs of a folder, from the oldest to the newest.
-
-    A run with a manifest that is damaged, or newer than this version can read, is left out, with a
-    warning.
-
-    Raises:
-        UsageError: the folder does not exist.
-    """
-    found, damaged = _runs_in(_existing(directory))
-    for error in damaged:
-        _LOG.warning(error.message)
-    return found
-
-
-def choose_runs(directory: str | Path, run: str | None = None, all_runs: bool = False) -> list[Run]:
-    """Return the finished run of that name, or all runs, or by default the newest; at least one.
-
-    Raises:
-        UsageError: the folder does not exist, or has no finished run, or none of that name.
-        RunError: the run of that name, or every run, is damaged or newer than this version can
-            read.
-    """
-    root = _existing(directory)
-    if run is not None:
-        chosen = _run_in(root / f"{RUN_PREFIX}{run}")
-        if chosen is not None:
-            return [chosen]
-    found, damaged = _runs_in(root)
-    if run is not None and found:
-        known = [one.name for one in found]
-        raise UsageError(f"{unknown_value('run', run, known)} Only finished runs can be read.")
-    for error in damaged:
-        if not found:
-            raise error
-        _LOG.warning(error.message)
-    if not found:
-        raise UsageError(_nothing_in(root))
-    return found if all_runs else found[-1:]
-
-
-def _runs_in(root: Path) -> tuple[list[Run], list[RunError]]:
-    """Return the finished runs of a folder, the oldest first, and the errors of damaged ones."""
-    found, damaged = [], []
-    for folder in sorted(root.glob(f"{RUN_PREFIX}*")):
-        try:
-            run = _run_in(folder)
-        except RunError as error:
-            damaged.append(error)
-            continue
-        if run is not None:
-            found.append(run)
-    return sorted(found, key=lambda run: (run.finished_at, run.name)), damaged
-
-
 def check_part(path: str, sha256: str | None, remedy: str = REMEDY) -> None:
     """Check that a part file is unchanged; without a checksum, that it can be read.
 
@@ -351,36 +294,6 @@ def damage_of(folder: str, tables: Mapping[str, Any]) -> list[str]:
     return found
 
 
-def _existing(directory: str | Path) -> Path:
-    root = Path(directory)
-    storage.check_name("the folder", str(directory))
-    if storage.is_remote(str(directory)):
-        raise UsageError(
-            f"{str(directory)!r} is not on this machine: copy the folder of the run here first, "
-            "for example by 'gcloud storage cp -r'"
-        )
-    if not root.is_dir():
-        what = "is not a folder" if root.exists() else "does not exist"
-        raise UsageError(
-            f"{str(root)!r} {what}; give the --output folder of an earlier 'ufo evaluate'."
-        )
-    return root
-
-
-def _nothing_in(root: Path) -> str:
-    if root.absolute().name.startswith(RUN_PREFIX):
-        name = root.absolute().name.removeprefix(RUN_PREFIX)
-        return f"{str(root)!r} is the folder of one run; give its parent, and --run {name}."
-    attempts = sorted({path.parent.name for path in root.glob(f"{RUN_PREFIX}*/.attempt-*")})
-    if attempts:
-        names = ", ".join(name.removeprefix(RUN_PREFIX) for name in attempts)
-        return (
-            f"no finished run in {str(root)!r}, only unfinished ones: {names}. The same 'ufo "
-            f"evaluate' command completes them."
-        )
-    return f"no finished run in {str(root)!r}; 'ufo evaluate --output {root}' writes one."
-
-
 def _title(fingerprint: Mapping[str, Any], folder: str, finished: datetime) -> str:
     names = [str(one["name"]).rsplit("/", 1)[-1] for one in fingerprint.get("inputs", [])]
     more = f" and {len(names) - 1} more" if names[1:] else ""
@@ -402,7 +315,7 @@ def manifest_of(folder: str) -> Manifest | None:
     return _read(folder, checked_manifest)
 
 
-def _run_in(folder: Path) -> Run | None:
+def run_in(folder: Path) -> Run | None:
     """Return the finished run in a folder. Returns None and raises as `manifest_of` does."""
     return _read(str(folder), lambda content: _run(folder, checked_manifest(content)))
 

@@ -86,7 +86,7 @@ def test_what_an_evaluation_has(tmp_path: Path) -> None:
     assert found["n"].to_pylist() == [1]
     with pytest.raises(ufo.UsageError, match="nowhere"):
         result.sql("SELECT * FROM nowhere")
-    assert "factuality" in repr(result).lower()
+    assert "factuality" in str(result).lower()
     html, path = result._repr_html_(), tmp_path / "report.html"
     for said in ("1 of 2 claims supported, 1 not found", "Factuality score", "Who decided"):
         assert said in html
@@ -286,10 +286,10 @@ class TestCheck:
         assert [v.label for v in found.verdicts] == [1, None]
         assert found.text[found.sentences[1].start :] == "Oslo is green."
         heading = "1 of 2 claims supported, 1 not found\nfactuality score 0.500, coverage 0.500\n"
-        assert repr(found).startswith(heading)
+        assert str(found).startswith(heading)
         assert found.states == ["supported", "not found"]
-        assert "supported by reference (1 for, 0 against)\n  claim     " + ETNA in repr(found)
-        assert "? not found\n  claim" in repr(found)
+        assert "supported by reference (1 for, 0 against)\n  claim     " + ETNA in str(found)
+        assert "? not found\n  claim" in str(found)
         plain = json.loads(json.dumps(found.to_dict()))
         assert plain["score"] == 0.5
         assert plain["evidence"][0]["outcome"] == "supported"
@@ -299,7 +299,7 @@ class TestCheck:
         nothing = ufo.check_sync("Hello!", sources=[Knows("x")])
         assert nothing.score is None
         assert nothing.coverage is None
-        assert repr(nothing) == "No claim to check\nno score: there is no claim"
+        assert str(nothing) == "No claim to check\nno score: there is no claim"
 
     def test_a_claim_of_which_one_source_has_nothing_and_another_does_not_tell(self) -> None:
         found = ufo.check_sync(
@@ -309,7 +309,7 @@ class TestCheck:
             (1, "noans"),
             (None, "noans"),
         ]
-        assert "? not found\n  claim  Oslo is green." in repr(found)
+        assert "? not found\n  claim  Oslo is green." in str(found)
 
     def test_a_source_sees_the_text_its_question_and_its_references(self) -> None:
         asked = Divided()

@@ -31,7 +31,7 @@ from ufo.transforms.scores import run_headline
 from ufo.transforms.sources.fact_source import SourceSpec
 from ufo.transforms.votes import main_mode
 from ufo.webapp import answers, models
-from ufo.webapp.checking import basis
+from ufo.webapp.checking import basis, sources_judged
 from ufo.webapp.desk import AtDesk
 from ufo.webapp.problems import NotFound
 from ufo.webapp.reports import csv_answer
@@ -300,7 +300,7 @@ def _whole(results: Results, run: Run, response_id: str) -> answers.CheckedRespo
         usage=read("usage"),
     )
     used = read("sources", "status = 'used' ORDER BY position")
-    judged = {row.source for row in rows.evidence if row.label is not None or row.model}
+    judged = sources_judged(rows)
     return answers.CheckedResponse(
         **{one.name: getattr(rows, one.name) for one in fields(rows)},
         run=run.name,

@@ -1,6 +1,6 @@
 """Serve `/check`, its report, and `/score`: a text through all steps as events, and scores."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Container, Iterable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
@@ -19,7 +19,7 @@ from starlette.responses import HTMLResponse
 from ufo.indexes.manifest import read_manifest
 from ufo.pipelines.reports.html_report import render_html
 from ufo.schemas.errors import UfoError, UsageError
-from ufo.schemas.records import InputRecord, Passage, Response, SourceStatus
+from ufo.schemas.records import ERROR, InputRecord, Passage, Response, SourceStatus
 from ufo.schemas.results import Results
 from ufo.schemas.tables import OF_EVALUATE, SCHEMA_VERSION, Run, to_arrow
 from ufo.transforms.check_text import Answered, CheckedText, Step, opened, scored, steps
@@ -117,10 +117,20 @@ async def _events(
                 yield "asking", step
     assert rows is not None
     yield "scores", scored(rows, sources, job.mode, job.tie)
-    yield "done", {"seconds": monotonic() - started}
+    yield (
+        "done",
+        {"seconds": monotonic() - started, "basis": _basis(job, rows, sources_judged(rows))},
+    )
 
 
-def _basis(job: Job, rows: CheckedText) -> answers.Basis:
+def sources_judged(rows: CheckedText) -> set[str]:
+    """Return the names of the sources of which a passage was judged."""
+    return {row.source for row in rows.evidence if row.passage_id and row.outcome != ERROR}
+
+
+def _basis(job: Job, rows: CheckedText, used: Container[str] | None = None) -> answers.Basis:
+    """Return the basis of a check: of the sources whose evidence is `used`, and before there is
+    any (None) of all that are asked."""
     response, llm, known = rows.response, job.judge.llm, True
     asked = [replace(one, options={**job.flags, **one.options}) for one in job.sources]
     models = [llm.model] if llm else []
@@ -128,7 +138,11 @@ def _basis(job: Job, rows: CheckedText) -> answers.Basis:
         models = [shown(job.judge.options.get("verifier"))]
         known = is_english(response.text, response.language)
     # The source `reference` has nothing to judge without reference texts.
-    judged = [one.type for one in asked if one.type != "reference" or response.n_references]
+    judged = [
+        one.type
+        for one in asked
+        if (one.type != "reference" or response.n_references if used is None else one.name in used)
+    ]
     return basis(
         job.judge.name, models, judged if rows.fact_units and known else [], asked, response
     )

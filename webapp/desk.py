@@ -11,7 +11,8 @@ from fastapi import Depends, Request
 from ufo.pipelines.options.command_line import settings_of
 from ufo.pipelines.options.groups import OF_TEXT
 from ufo.schemas.results import Results
-from ufo.schemas.tables import RUN_PREFIX, Run, finished_runs, label_files
+from ufo.schemas.run_folders import finished_runs, runs_below
+from ufo.schemas.tables import Run, label_files
 from ufo.transforms.sources.fact_source import FactSource
 from ufo.webapp.limits import ServiceLimits, Slots
 from ufo.webapp.problems import NotFound
@@ -54,18 +55,17 @@ class OpenRuns:
         self._opened = lru_cache(_MOST_OPEN)(lambda name, *state: Results([self.named(name)]))
 
     def listed(self) -> list[Run]:
-        """Return the finished runs of the folder and of those in it, the newest first.
+        """Return the finished runs of the folder and of those below it, the newest first.
 
-        There is none where the folder is not there yet. A run of a folder in it has that folder's
-        name before its own, as in `folder:run`.
+        There is none where the folder is not there yet. A run of a folder below has the names of
+        the folders on the way before its own, as in `folder:run`.
         """
         if not self._folder.is_dir():
             return []
-        found = finished_runs(self._folder)
-        for one in sorted(self._folder.iterdir()):
-            if one.is_dir() and not one.name.startswith((RUN_PREFIX, ".")):
-                inner = finished_runs(one)
-                found += [replace(run, name=f"{one.name}:{run.name}") for run in inner]
+        found = []
+        for folder in {Path(run.directory) for run in runs_below(str(self._folder))}:
+            before = "".join(f"{name}:" for name in folder.relative_to(self._folder).parts)
+            found += [replace(run, name=before + run.name) for run in finished_runs(folder)]
         return sorted(found, key=lambda run: (run.finished_at, run.name), reverse=True)
 
     def named(self, name: str | None) -> Run:

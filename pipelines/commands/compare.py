@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from ufo.pipelines.commands.output import (
+    ALL,
     AS_JSON,
     RUN,
     add_directory,
@@ -25,7 +26,7 @@ from ufo.pipelines.reports.comparison import (
     undecided_gate,
     with_verdict,
 )
-from ufo.pipelines.reports.tabular import page, print_rows
+from ufo.pipelines.reports.tabular import page, print_rows, print_table, tell_left_out
 from ufo.pipelines.runs.comparison import compare
 from ufo.pipelines.runs.remote_results import open_results
 from ufo.schemas.errors import EXIT_BELOW, EXIT_DONE, UsageError, unknown_value
@@ -37,8 +38,8 @@ from ufo.transforms.votes import MV, SEQ, SINGLE
 from ufo.transforms.what_if import scores_if
 
 _SHOWN = (
-    "level", "name", "source", "n_units", "factuality_score", "coverage", "before",
-    "before_coverage", "difference", "n_judgements", "n_unusable",
+    "level", "name", "source", "factuality_score", "before", "difference", "coverage", "n_units",
+    "before_coverage", "n_judgements", "n_unusable",
 )  # fmt: skip
 _MODES = (SEQ, MV, SINGLE)
 _GATE = {one.name: one for one in options_of(RunOptions)}
@@ -57,7 +58,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser.add_argument("baseline", metavar="A", help="a finished run: the baseline")
     parser.add_argument("run", metavar="B", help="a finished run")
     declare(parser, replace(_GATE["fail_if_worse"], default=None), _GATE["least_shared"])
-    declare(parser, AS_JSON)
+    declare(parser, ALL, AS_JSON)
     parser.set_defaults(handler=_compare)
 
     parser = subparsers.add_parser(
@@ -78,6 +79,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         Option("exclude_passages", str, "exclude these passages, by passage_id", "A,B"),
         *_OF_HOSTS,
         Option("tie", str, tie, "|".join(TIES), choices=TIES),
+        ALL,
     )
     add_output_options(parser)
     parser.set_defaults(handler=_benchmark)
@@ -100,10 +102,10 @@ def _compare(args: argparse.Namespace) -> int:
     else:
         print(f"{found['headline']}\n{found['basis']}", *found["notes"], sep="\n")
         changed = ("question", "score_a", "score_b", "difference")
-        _print("\nQuestions that differ most", found["questions"], changed)
+        _print("\nQuestions that differ most", found["questions"], changed, args.all)
         said = "\nclaims no longer supported: {lost:,}; supported now: {won:,}".format(**found)
         turned = ("before", "after", "source_after", "response_id", "claim")
-        _print(said, [_said(row) for row in found["turned"]], turned)
+        _print(said, [_said(row) for row in found["turned"]], turned, args.all)
     if level is None:
         return EXIT_DONE
     if not found["decided"]:
@@ -120,11 +122,19 @@ def _said(row: dict[str, Any]) -> dict[str, Any]:
     return row | {side: as_word(row[side]) for side in ("before", "after")}
 
 
-def _print(title: str, rows: list[dict[str, Any]], names: tuple[str, ...]) -> None:
+def _print(
+    title: str, rows: list[dict[str, Any]], names: tuple[str, ...], every_column: bool
+) -> None:
     with page(sys.stdout) as console:
         if rows:
+            shown = tuple(rows[0]) if every_column else names
+            cells = [[row[name] for name in shown] for row in rows[:MOST_SHOWN]]
             console.print(title)
-            print_rows(names, [[row[name] for name in names] for row in rows[:MOST_SHOWN]], console)
+            if every_column:
+                print_rows(shown, cells, console)
+            else:
+                left_out = print_table(shown, cells, console)
+                tell_left_out(console, len(rows[0]) - len(names) + left_out, "--all or --json")
         if len(rows) > MOST_SHOWN:
             console.print(f"\nThe first {MOST_SHOWN} of {len(rows):,}. All of them: --json.")
 
@@ -145,14 +155,15 @@ def _benchmark(args: argparse.Namespace) -> int:
             )
         rules = _rules(results, args)
         rows = scores_if(results, rules)
+        of = None if args.all else len(rows[0])
         if not (args.json or args.csv):
             rows = [
-                {name: row[name] for name in _SHOWN}
+                row if args.all else {name: row[name] for name in _SHOWN}
                 for row in rows
                 if row["level"] in ("run", "model")
                 or (row["level"] == "dataset" and row["name"] is not None)
             ]
-        print_reader_as(pa.Table.from_pylist(rows).to_reader(), args, _title(results, rules))
+        print_reader_as(pa.Table.from_pylist(rows).to_reader(), args, _title(results, rules), of=of)
     return EXIT_DONE
 
 

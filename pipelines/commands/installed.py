@@ -1,6 +1,7 @@
 """List what is installed: fact sources (`ufo sources`), judges and verifiers (`ufo judges`)."""
 
 import argparse
+import shutil
 from collections.abc import Callable
 from itertools import groupby
 from textwrap import fill
@@ -15,6 +16,7 @@ from ufo.transforms.plugins import Spec
 from ufo.transforms.sources.fact_source import SOURCES
 from ufo.transforms.verifiers.by_name import VERIFIERS
 
+_WIDEST = 100
 _CAN = {
     "extracts": "extracts",
     "verifies": "verifies",
@@ -57,12 +59,13 @@ def _list(arguments: argparse.Namespace) -> int:
 
 
 def _print(row: dict[str, Any]) -> None:
-    print(f"  {row['type']}  ({row['package']})\n    {row['help']}")
+    print(f"  {row['type']}  ({row['package']})")
+    width = min(shutil.get_terminal_size((_WIDEST, 24)).columns, _WIDEST)
     flags = " ".join(f"--{name}" for name in row.get("flags", ()))
     can = ", ".join(words for can, words in _CAN.items() if row.get(can))
-    for text in (can, flags and f"flags: {flags}", row.get("judged_by")):
+    for text in (row["help"], can, flags and f"flags: {flags}", row.get("judged_by")):
         if text:
-            print(fill(text, 100, initial_indent=" " * 4, subsequent_indent=" " * 8))
+            print(fill(text, width, initial_indent=" " * 4, subsequent_indent=" " * 8))
     for option, default in row["options"].items():
         print(f"    {option}" + ("" if default in (None, "") else f" (default {default!r})"))
 

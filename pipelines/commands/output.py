@@ -12,7 +12,9 @@ from ufo.pipelines.reports.tabular import (
     as_json,
     page,
     print_rows,
+    print_table,
     rows_of,
+    tell_left_out,
     text_output,
     write_csv,
     write_json,
@@ -21,10 +23,13 @@ from ufo.schemas.results import Results
 from ufo.transforms.score_words import as_shown
 
 ROWS = 20
+RIGHT = ("factuality_score",)
+"""Columns of numbers in which a reason may stand instead."""
 
 RUN = Option("run", str, "name of a finished run (default: the newest)", "NAME")
 AS_JSON = Option("json", bool, "print the whole result as JSON")
 AS_CSV = Option("csv", bool, "print the whole result as CSV for spreadsheets, without formulas")
+ALL = Option("all", bool, "print every column; where these do not fit, each row as a list")
 MOST_ROWS = Option(
     "rows",
     int,
@@ -62,21 +67,34 @@ def print_json(value: object) -> None:
 
 
 def print_query(
-    results: Results, sql: str, args: argparse.Namespace, title: str = "", empty: str = ""
+    results: Results,
+    sql: str,
+    args: argparse.Namespace,
+    title: str = "",
+    empty: str = "",
+    of: int | None = None,
 ) -> None:
-    """Print the result of a SELECT as --json, --csv and --rows say, or as a titled table."""
+    """Print the result of a SELECT as --json, --csv and --rows say, or as a titled table; `of` is
+    as in `print_reader_as`."""
     limit = ROWS if args.rows is None else args.rows
     some = limit + 1 if limit and not (args.json or args.csv) else 10_000
     with results.stream(sql, rows=some) as reader:
-        print_reader_as(reader, args, title, empty)
+        print_reader_as(reader, args, title, empty, of)
 
 
 def print_reader_as(
-    reader: pa.RecordBatchReader, args: argparse.Namespace, title: str = "", empty: str = ""
+    reader: pa.RecordBatchReader,
+    args: argparse.Namespace,
+    title: str = "",
+    empty: str = "",
+    of: int | None = None,
 ) -> None:
     """Print rows as --json, --csv and --rows say, or as a table under the title. Without rows,
     print what that means. Where judgements were unusable, a line below the table says how many: the
-    table has no room for their counts."""
+    table has no room for their counts.
+
+    `of` is the number of columns that there are, if the table is to show only those that fit; None
+    shows all, each row as a list where they do not fit."""
     if args.json or args.csv:
         with text_output(None) as out:
             (write_json if args.json else write_csv)(reader, out, args.rows or 0)
@@ -84,7 +102,8 @@ def print_reader_as(
     limit = ROWS if args.rows is None else args.rows
     names, rows = reader.schema.names, rows_of(reader)
     shown = list(islice(rows, limit) if limit else rows)
-    kept = [i for i, name in enumerate(names) if name not in OF_UNUSABLE]
+    every = bool(title) and of is None
+    kept = [i for i, name in enumerate(names) if every or name not in OF_UNUSABLE]
     with page(sys.stdout) as console:
         if title:
             console.print(title)
@@ -92,7 +111,12 @@ def print_reader_as(
         if title:  # a report; the rows of a SELECT are printed as they are
             told = [tuple(as_shown(dict(zip(names, row, strict=True))).values()) for row in shown]
         cells = [[row[i] for i in kept] for row in told]
-        print_rows([names[i] for i in kept], cells, console, ("factuality_score",))
+        heads = [names[i] for i in kept]
+        if of is None:
+            print_rows(heads, cells, console, RIGHT)
+        else:
+            left_out = print_table(heads, cells, console, RIGHT)
+            tell_left_out(console, of - len(kept) + left_out)
         if {"n_unusable", "n_judgements"} <= set(names):
             at, of = names.index("n_unusable"), names.index("n_judgements")
             lost = [row for row in shown if row[at]]

@@ -1,6 +1,5 @@
 """Run `ufo recall`, print its result, and return the exit code."""
 
-import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,21 +9,13 @@ from ufo.pipelines import logs
 from ufo.pipelines.options.command_line import settings
 from ufo.pipelines.options.option import Parser
 from ufo.pipelines.options.settings import RECALL_GROUPS, RecallSettings
-from ufo.pipelines.reports.tabular import as_json, page, print_rows
+from ufo.pipelines.reports.recall import print_recall, recall_summary
+from ufo.pipelines.reports.tabular import as_json, page
 from ufo.pipelines.reports.unusable import Unusable, unusable
 from ufo.pipelines.runs.remote_results import open_results
 from ufo.pipelines.runs.run import SHEET, run_recall
 from ufo.schemas.errors import EXIT_DONE, EXIT_FAILED
-from ufo.schemas.results import Results
 from ufo.schemas.text import quantity
-from ufo.schemas.views import View, load_views
-from ufo.transforms.judges.offline import NAME as OFFLINE
-from ufo.transforms.judges.trust import trust_line
-from ufo.transforms.score_words import in_numbers
-
-_REPORTS = ("recall_scores", "recall_errors", "recall_cost")
-"""FaaF's Tables 1 to 3."""
-_WIDTH = 120
 
 
 def register(commands: Any) -> None:
@@ -53,7 +44,8 @@ def handle(parser: "Parser", argv: Sequence[str], program: bool = False) -> int:
             more = {"seconds": round(finished.seconds, 3), "path": finished.folder, **sheet}
             print(as_json(recall_summary(results) | more))
             return _ended(lost)
-        print_recall(results)
+        with page(sys.stdout) as console:
+            print_recall(results, console)
     failures = finished.manifest["counts"]["failures"]
     if failures:
         print(f"{quantity(failures, 'failure')}, each with its reason in the table `failures`")
@@ -67,61 +59,3 @@ def _ended(lost: "Unusable") -> int:
     if lost.sentence:
         logs.tell(lost.sentence)
     return EXIT_FAILED if lost.all or lost.extraction else EXIT_DONE
-
-
-def recall_summary(results: "Results") -> dict[str, Any]:
-    """Return the results of a recall run: its size, and the rows of the paper's three tables."""
-    run = results.runs[-1]
-    return {
-        "run": run.name,
-        "mode": run.mode,
-        "judge": run.judge,
-        "records": run.counts["responses"],
-        "facts": run.counts["units"],
-        "answers": run.counts["answers"],
-        "failures": run.counts["failures"],
-        "problem": unusable(results).sentence or None,
-        "trust": _trust(results) or None,
-        **{view.name: _rows(results, view) for view in _views()},
-    }
-
-
-def _trust(results: "Results") -> str:
-    """Return how far the verdicts of a verifier can be trusted; "" where a model gave them, whose
-    errors `recall_errors` counts where people labelled the facts."""
-    judged = results.query(_VERIFIERS, [results.runs[-1].name]).column(0).to_pylist()
-    return trust_line([OFFLINE], judged, ["answer"]) if judged else ""
-
-
-_VERIFIERS = f"""
-SELECT DISTINCT model FROM recall_verdicts
-WHERE run = ? AND judge = '{OFFLINE}' AND model IS NOT NULL
-"""  # noqa: S608
-
-
-def _views() -> list[View]:
-    views = {view.name: view for view in load_views()}
-    return [views[name] for name in _REPORTS]
-
-
-def _rows(results: "Results", view: View, columns: str = "* EXCLUDE (run)") -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = results.query(view.select(columns)).to_pylist()
-    return found
-
-
-def print_recall(results: "Results") -> None:
-    """Print the run's size, and each of the paper's three tables that has rows."""
-    with page(sys.stdout, max(_WIDTH, shutil.get_terminal_size().columns)) as console:
-        run = results.runs[-1]
-        counted = {"responses": "record", "units": "fact", "answers": "answer"}
-        sizes = (quantity(run.counts[name], noun) for name, noun in counted.items())
-        console.print(f"run {run.name}: {', '.join(sizes)}")
-        if trust := _trust(results):
-            console.print(trust)
-        for view in _views():
-            if found := _rows(results, view, view.shows):
-                console.print(f"\n{view.title}")
-                print_rows([*found[0]], [[*row.values()] for row in found], console)
-        lost = unusable(results)
-        if lost.many:
-            console.print(f"\n{in_numbers(lost.n, lost.of)}")

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from itertools import groupby
 
 from ufo.pipelines.commands.output import (
+    ALL,
     RUN,
     add_directory,
     add_output_options,
@@ -13,16 +14,16 @@ from ufo.pipelines.commands.output import (
     print_json,
     print_query,
 )
-from ufo.pipelines.commands.recall import print_recall, recall_summary
 from ufo.pipelines.options.option import Option
 from ufo.pipelines.reports.overview import overview
-from ufo.pipelines.reports.tabular import page, print_rows
+from ufo.pipelines.reports.recall import print_recall, recall_summary
+from ufo.pipelines.reports.tabular import page, print_table
 from ufo.pipelines.reports.terminal import print_overview
 from ufo.pipelines.runs.remote_results import open_results
+from ufo.schemas import storage
 from ufo.schemas.errors import EXIT_DONE, Interrupted, UsageError, unknown_value
 from ufo.schemas.results import Results
-from ufo.schemas.storage import is_remote
-from ufo.schemas.tables import LABELS, TABLES
+from ufo.schemas.tables import LABELS, RUN_PREFIX, TABLES
 from ufo.schemas.views import GROUPS, load_views
 
 _REPORTS = Option("reports", str, "folder with reports of your own, one .sql file each", "FOLDER")
@@ -57,6 +58,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         Option("all_runs", bool, "with NAME: the rows of all finished runs in one table"),
         _THRESHOLD,
         _REPORTS,
+        ALL,
     )
     add_output_options(report)
     report.set_defaults(handler=_report)
@@ -107,9 +109,10 @@ def _report(args: argparse.Namespace) -> int:
             return EXIT_DONE
         of_recall = results.runs[-1].mode == "recall"
         if of_recall and not args.json:
-            print_recall(results)
+            with page(sys.stdout) as console:
+                print_recall(results, console)
             return EXIT_DONE
-        there = args.directory if is_remote(args.directory) else None
+        there = args.directory if storage.is_remote(args.directory) else None
         found = recall_summary(results) if of_recall else overview(results, there)
         if args.json:
             print_json(found)
@@ -155,7 +158,7 @@ def _list(args: argparse.Namespace) -> int:
         for group, views in groupby(found, key=lambda view: view.group):
             console.print(f"\n{GROUPS[group]}")
             rows = [[view.name, view.summary or view.title] for view in views]
-            print_rows(["report", "what it shows"], rows, console)
+            print_table(["report", "what it shows"], rows, console)
         console.print(f"\nTables: {', '.join([*TABLES, LABELS, 'runs'])}")
     return EXIT_DONE
 
@@ -164,17 +167,21 @@ def _print_named(results: "Results", args: argparse.Namespace) -> None:
     """Print a view or a table; in a terminal with its title, and without the column `run`."""
     view = results.report(args.name)
     if view is None:
+        if storage.exists(storage.join(args.directory, f"{RUN_PREFIX}{args.name}")):
+            raise UsageError(f"{args.name!r} is a run: name it with --run {args.name}.")
         raise UsageError(unknown_value("report", args.name, sorted(results.names)))
-    columns, title, empty = "*", "", view.empty
+    columns, title, empty, of = "*", "", view.empty, None
     if not args.json and not args.csv:
         of_runs = "all runs" if args.all_runs else f"run {results.runs[-1].name}"
         title = f"{view.title}, {of_runs}\n"
         # A user's own report may have no column `run`, or no other one.
         names = results.columns_of(view)
         says = view.name != "runs" and "run" in names and len(names) > 1
-        columns = view.shows or ("* EXCLUDE (run)" if says and not args.all_runs else "*")
-        if view.shows and says and args.all_runs:
+        every = "* EXCLUDE (run)" if says and not args.all_runs else "*"
+        columns = every if args.all else view.shows or every
+        if view.shows and says and args.all_runs and not args.all:
             columns = f"run, {columns}"
+        of = None if args.all else len(names) - (says and not args.all_runs)
     if results.runs[-1].mode == "recall" and view.group and "recall_" not in view.name:
         empty = "the run is of 'ufo recall': see recall_scores, recall_errors and recall_cost"
-    print_query(results, view.select(columns), args, title, empty)
+    print_query(results, view.select(columns), args, title, empty, of)

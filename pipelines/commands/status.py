@@ -9,11 +9,14 @@ import os
 import re
 import socket
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict
 from datetime import UTC, datetime
-from pathlib import Path
+from itertools import groupby
+from operator import itemgetter
+from textwrap import fill
 from typing import Any
 
 from filelock import FileLock
@@ -25,12 +28,15 @@ from ufo.pipelines.runs.engine import CHUNK, started_job
 from ufo.pipelines.runs.progress import duration
 from ufo.schemas import storage
 from ufo.schemas.errors import EXIT_DONE, RunError, UsageError, damaged_part
+from ufo.schemas.run_folders import Found, existing, folder_of_one, runs_below, runs_of
 from ufo.schemas.tables import Manifest, damage_of, manifest_of, time_of
 from ufo.schemas.text import quantity, shell_command
 from ufo.transforms.llm.batch_store import BatchStore
 
 Status = dict[str, Any]
 """The state of a run: its folder, progress, times (UTC), and the command to continue it (`next`).
+
+`directory` is the folder to give to other commands as DIR: the run is `run=NAME` in it.
 
 `chunks` of `of_chunks` are finished, with `lines` of `of_lines` of the input; a total of None is
 unknown, as for compressed input. `rows` counts the rows of a finished run. `changed_at` is when the
@@ -49,12 +55,13 @@ _UNKNOWN = "cannot be verified: the manifest of the run has no checksums"
 _NOUNS = {"responses": "response", "units": "claim", "failures": "failure"}
 _NOUNS_OF_RECALL = _NOUNS | {"responses": "record", "units": "fact", "answers": "answer"}
 
-_RUN_OF = re.compile(r"[/\\]run=([^/\\]+)[/\\]")
+_RUN_OF = re.compile(r".*?[/\\]run=[^/\\]+(?=[/\\])")
 _ATTEMPT = re.compile(r"(.*\.attempt-([0-9a-f]+))[/\\]attempt\.json")
 _DONE = re.compile(r".*[/\\]\d+[/\\]done\.json")
+_WIDTH = 72  # of what is not a command or a path, which are to be copied whole
 _FIELDS = (
-    *("run", "state", "folder", "started_at", "changed_at", "host", "pid", "chunks", "of_chunks"),
-    *("lines", "of_lines", "rows", "next", "runner", "job", "checked"),
+    *("run", "state", "directory", "folder", "started_at", "changed_at", "host", "pid"),
+    *("chunks", "of_chunks", "lines", "of_lines", "rows", "next", "runner", "job", "checked"),
     "batches",
 )
 
@@ -63,8 +70,10 @@ def register(commands: Any) -> None:
     """Add the command."""
     parser = commands.add_parser(
         "status",
-        description="List the runs of a folder, finished, running or stopped, with "
-        "chunks, counts, models, start time, and the command that resumes a run. Writes nothing.",
+        description="List the runs of a folder and of those below it, finished, running or "
+        "stopped, with chunks, counts, start time, and the command that resumes a run. Runs below "
+        "stand under the folder to give to other commands: these look in their DIR alone. Writes "
+        "nothing.",
     )
     add_directory(parser)
     check = "read the part files of finished runs, and compare them with their checksums"
@@ -80,7 +89,7 @@ def handle(arguments: argparse.Namespace) -> int:
     elif not found:
         print(f"no run in {arguments.directory}; 'ufo evaluate --output' writes one")
     else:
-        print("\n".join(line for status in found for line in lines_of(status)))
+        print("\n".join(_by_folder(found, arguments.directory)))
     damaged = [status["next"] for status in found if status["state"] == DAMAGED]
     if damaged:
         raise RunError("\n".join(damaged))
@@ -88,38 +97,62 @@ def handle(arguments: argparse.Namespace) -> int:
 
 
 def statuses(output: str, check: bool = False) -> list[Status]:
-    """Return the runs of a folder, ordered by their last change.
+    """Return the runs of a folder and of those below it, by folder and by their last change.
 
     With `check` the part files of finished runs are compared with their checksums.
 
     Raises:
-        UsageError: there is no such folder.
+        UsageError: there is no such folder, or it is the folder of one run.
     """
     if not storage.is_remote(output):
-        storage.check_name("the folder", output)
-        if not os.path.isdir(output):
-            raise UsageError(
-                f"{output!r} is not a folder; give the --output folder of an earlier 'ufo evaluate'"
-            )
-        output = str(Path(output))  # as the paths below it are written
-    runs: dict[tuple[str, str], list[str]] = {}
-    for path in storage.files_below(output):
-        match = _RUN_OF.search(path, len(output.rstrip("/\\")))
-        if match:
-            runs.setdefault((match[1], path[: match.end(1)]), []).append(path)
-    found = [
-        dict.fromkeys(_FIELDS) | {"run": run, "folder": folder, "rows": {}, "checked": ""} | status
-        for (run, folder), paths in runs.items()
-        for status in _of_run(run, folder, paths, check)
-    ]
-    return sorted(found, key=lambda one: (one["changed_at"] or one["started_at"] or "", one["run"]))
+        existing(output)
+    if of_one := folder_of_one(output):
+        raise UsageError(of_one)
+    found = []
+    for run, paths in _runs_with_files(output):
+        about: Status = {"run": run.name, "directory": run.directory, "folder": run.folder}
+        about |= {"rows": {}, "checked": ""}
+        found += [dict.fromkeys(_FIELDS) | about | status for status in _of_run(run, paths, check)]
+    return sorted(found, key=_place)
 
 
-def _of_run(run: str, folder: str, paths: Sequence[str], check: bool) -> list[Status]:
+def _runs_with_files(output: str) -> Iterator[tuple[Found, list[str]]]:
+    """Yield the runs of a folder and of those below it, each with the paths of its files."""
+    if not storage.is_remote(output):
+        for run in runs_below(output):
+            yield run, storage.files_below(run.folder)
+        return
+    files = storage.files_below(output)
+    by_folder = defaultdict[str, list[str]](list)
+    for path in files:
+        if match := _RUN_OF.match(path):
+            by_folder[match[0]].append(path)
+    for run in runs_of(output, files):
+        yield run, by_folder[run.folder]
+
+
+def _place(status: Status) -> tuple[str, str, str]:
+    changed = status["changed_at"] or status["started_at"] or ""
+    return status["directory"], changed, status["run"]
+
+
+def _by_folder(found: Sequence[Status], directory: str) -> Iterator[str]:
+    """Yield the lines to print: runs of folders below under the folder to give instead."""
+    for at, (folder, of_folder) in enumerate(groupby(found, key=itemgetter("directory"))):
+        if at:
+            yield ""
+        if os.path.normpath(folder) != os.path.normpath(directory):
+            yield f"in {folder}:"
+        for status in of_folder:
+            yield from lines_of(status)
+
+
+def _of_run(found: Found, paths: Sequence[str], check: bool) -> list[Status]:
     """Return the finished run in a folder, and its unfinished attempts.
 
     The manifest is read last: a run that is finished meanwhile has one once its attempt is deleted.
     """
+    folder = found.folder
     attempts = {}
     for path in paths:
         if match := _ATTEMPT.fullmatch(path):
@@ -133,17 +166,16 @@ def _of_run(run: str, folder: str, paths: Sequence[str], check: bool) -> list[St
     if not finished:
         return list(attempts.values())
     attempts.pop(finished["attempt"], None)
-    return [_of_finished(run, folder, finished, check, set(paths)), *attempts.values()]
+    return [_of_finished(found, finished, check, set(paths)), *attempts.values()]
 
 
-def _of_finished(
-    run: str, folder: str, manifest: Manifest, check: bool, paths: Collection[str]
-) -> Status:
+def _of_finished(found: Found, manifest: Manifest, check: bool, paths: Collection[str]) -> Status:
+    folder = found.folder
     status: Status = {
         "state": FINISHED,
         "changed_at": time_of(manifest).isoformat(),
         "rows": manifest["counts"],
-        "next": shell_command(("ufo", "report", folder[: -len(f"/run={run}")], "--run", run)),
+        "next": shell_command(("ufo", "report", found.directory, "--run", found.name)),
     }
     tables = manifest["tables"].values()
     damage = damage_of(folder, manifest["tables"]) if check else []
@@ -239,7 +271,7 @@ def lines_of(status: Status) -> list[str]:
     done += (quantity(count, nouns[name]) for name, count in status["rows"].items())
     said = {
         "host": f"{status['host']}, process {status['pid']}" if status["host"] else "",
-        "done": ", ".join(done),
+        "done": fill(", ".join(done), _WIDTH, subsequent_indent=" " * 8),
         "job": f"{status['job']} on {status['runner']}" if status["job"] else "",
         "since": status["started_at"],
         "last": status["changed_at"],

@@ -5,24 +5,29 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
-from functools import partial
+from functools import cached_property, partial
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ufo.pipelines.reports.quotes import quote_of
 from ufo.pipelines.reports.unusable import OURS, Unusable
+from ufo.schemas.errors import UsageError, unknown_value
 from ufo.schemas.records import ERROR, EXCEPTION, MULTI, NO_SOURCE, Evidence
 from ufo.transforms.check_text import CheckedText, scored
 from ufo.transforms.extract import EXTRACT
 from ufo.transforms.judges.offline import NAME
 from ufo.transforms.judges.trust import trust_figures, trust_line
 from ufo.transforms.plugin_errors import ERROR_IN
-from ufo.transforms.scores import is_unusable
+from ufo.transforms.score_words import score_in_words
+from ufo.transforms.scores import is_unusable, run_headline
 from ufo.transforms.votes import main_mode
 
 if TYPE_CHECKING:
+    import pandas
     import pyarrow as pa
 
+    from ufo.pipelines.reports.pie import Pie
     from ufo.schemas.results import Results
 
 
@@ -52,6 +57,14 @@ class FinishedRun:
         """
         return self._results.query(query, params)
 
+    def __repr__(self) -> str:
+        """Return a line that says what it is; `print` shows the whole result."""
+        said = self._in_a_line() if self._forget.alive else "closed"
+        return f"<ufo.{type(self).__name__} {self.run!r}: {said}>"
+
+    def _in_a_line(self) -> str:
+        return ""
+
     def close(self) -> None:
         """Close the database over the results, and delete them if no output folder was given.
 
@@ -64,7 +77,8 @@ class FinishedRun:
 class Evaluation(FinishedRun):
     """A finished run of `ufo.evaluate`, with the most used tables and views as properties.
 
-    A notebook shows its overview with plots; `report` writes it to a file.
+    A notebook shows its overview with plots, and `print` the same as text; `report` writes it to a
+    file.
 
     `failed_gates` has a sentence for each of the gates `fail_under`, `min_scored` and `baseline`
     that the run does not pass, also where that cannot be decided; it is empty if the run passes all
@@ -83,6 +97,51 @@ class Evaluation(FinishedRun):
         super().__init__(results, path, temporary)
         self.failed_gates = list(failed_gates)
         self.comparison = comparison
+
+    @property
+    def score(self) -> float | None:
+        """The factuality score of the run that every display has: the mean of its responses that
+        have one; None if none has. With `mode="all"` it is the score in mode `seq`."""
+        found: float | None = self._main["factuality_score"]
+        return found
+
+    @property
+    def score_in_words(self) -> str:
+        """The score with its interval and its coverage, or "no score: …" with the reason."""
+        return score_in_words(self._main)
+
+    @property
+    def coverage(self) -> float | None:
+        """The share of claims that some source decided, as the mean of the responses that have a
+        score; None if none has."""
+        found: float | None = self._main["coverage"]
+        return found
+
+    @property
+    def headline(self) -> str:
+        """The result as a sentence: "7 of 9 claims supported, 1 contradicted, 1 not found"."""
+        return run_headline(self._results)
+
+    @cached_property
+    def _main(self) -> dict[str, Any]:
+        from ufo.pipelines.reports.main_score import main_scores  # of no use to plug-ins
+
+        return main_scores(self._results)[self.run]
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """Return the claims as a table of pandas, a row each: response_id, model, question,
+        sentence, claim, state (supported, contradicted, not found or error), label (1, 0 or
+        missing), source (who decided), evidence (the quote that decided) and url.
+
+        The verdicts are those of the run's main mode, as in `score`. Other tables are Arrow tables,
+        which have a method `to_pandas` of their own: `result.scores.to_pandas()`.
+
+        Raises:
+            UsageError: pandas is not installed.
+        """
+        from ufo.pipelines.reports.claims import as_pandas, claims_of
+
+        return as_pandas(claims_of(self._results))
 
     @property
     def scores(self) -> "pa.Table":
@@ -104,6 +163,29 @@ class Evaluation(FinishedRun):
         """One row for each fact unit and passage checked against it, with the passage's text."""
         return self.sql("FROM evidence_full ORDER BY response_id, unit_id, source, rank")
 
+    def pie(self, model: str | None = None) -> "Pie":
+        """Return UFO's pie of who decided: the share of claims that each source decided, and the
+        undecided rest; with `mode="mv"` each source's share of the valid votes. A notebook shows
+        it; `save("who.svg")` writes it, `str` is the SVG.
+
+        Args:
+            model: only the responses of this model.
+
+        Raises:
+            UsageError: the run has no response of that model.
+        """
+        from ufo.pipelines.reports.pie import Pie
+
+        view = "source_contributions" if model is None else "source_contributions_by_model"
+        mode = main_mode(self._results.runs[0].mode)
+        rows = self.sql(f"FROM {view} WHERE mode = ? ORDER BY position", [mode]).to_pylist()
+        if model is not None:
+            models = sorted({row["model"] for row in rows if row["model"] is not None})
+            if model not in models:
+                raise UsageError(unknown_value("model", model, models))
+            rows = [row for row in rows if row["model"] == model]
+        return Pie(rows, model or "")
+
     def report(self, path: str | Path) -> None:
         """Write the report of the run to a file, one HTML page that opens offline.
 
@@ -114,7 +196,10 @@ class Evaluation(FinishedRun):
 
         write_html(self._results, str(path))
 
-    def __repr__(self) -> str:
+    def _in_a_line(self) -> str:
+        return f"{self.headline}; {self.score_in_words}"
+
+    def __str__(self) -> str:
         """Return the report of the run, as `ufo report` prints it."""
         # rich is slow to import, and a program that prints no result does not need it.
         from ufo.pipelines.reports.overview import overview
@@ -131,7 +216,52 @@ class Evaluation(FinishedRun):
 
 
 class Recall(FinishedRun):
-    """A finished recall run, with its tables and views of facts and of verdicts on them."""
+    """A finished recall run, with its tables and views of facts and of verdicts on them.
+
+    `print` shows the tables that `ufo recall` prints, and so does a notebook.
+    """
+
+    @property
+    def recall(self) -> dict[str, dict[str, float | None]]:
+        """The factual recall by formulation and variant: `{"tfn": {"rag": 0.75}}`; None where no
+        fact has a verdict."""
+        from ufo.pipelines.reports.recall import recall_by_variant
+
+        return recall_by_variant(self._results)
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """Return the verdicts as a table of pandas, a row for each fact, answer and formulation:
+        record_id, question, variant, formulation, fact, outcome, label (1 if the answer says it,
+        else 0), human_label, reason (why there is no label) and citation.
+
+        Raises:
+            UsageError: pandas is not installed.
+        """
+        from ufo.pipelines.reports.claims import as_pandas
+        from ufo.pipelines.reports.recall import VERDICTS
+
+        return as_pandas(self.sql(VERDICTS))
+
+    def _in_a_line(self) -> str:
+        from ufo.pipelines.reports.recall import size_in_words
+
+        by_formulation = self.recall
+        values = [value for by in by_formulation.values() for value in by.values()]
+        known = [value for value in values if value is not None]
+        low, high = (f"{pick(known):.3f}" if known else "" for pick in (min, max))
+        said = "no recall" if not known else f"recall {low}" + (f" to {high}" * (low != high))
+        return f"{size_in_words(self._results)}; {said}"
+
+    def __str__(self) -> str:
+        """Return the tables of the run, as `ufo recall` prints them."""
+        # rich is slow to import, and a program that prints no result does not need it.
+        from ufo.pipelines.reports.recall import print_recall
+        from ufo.pipelines.reports.terminal import text_of
+
+        return text_of(partial(print_recall, self._results))
+
+    def _repr_html_(self) -> str:
+        return _as_printed(self)
 
     @property
     def scores(self) -> "pa.Table":
@@ -160,7 +290,10 @@ class Recall(FinishedRun):
 
 
 class Check:
-    """The result of checking one text. The rows are records of the tables."""
+    """The result of checking one text. The rows are records of the tables.
+
+    `print` shows the claims with their evidence, and so does a notebook.
+    """
 
     def __init__(self, rows: CheckedText, sources: Mapping[str, str], mode: str, tie: str) -> None:
         """Keep the rows; `sources` are the types of the sources asked by their names, in order."""
@@ -173,6 +306,7 @@ class Check:
         self.usage = rows.usage
         self.text = rows.response.text
         self._types = sources
+        self.response = rows.response
         self._mode = main_mode(mode)
         self._scores = scored(rows, [*sources], mode, tie)
         self._score = next(one for one in self._scores.scores if one.mode == self._mode)
@@ -285,9 +419,32 @@ class Check:
                 "url": passage and passage.url,
             }
 
+    def to_pandas(self) -> "pandas.DataFrame":
+        """Return the claims as a table of pandas, a row each, with the columns that
+        `Evaluation.to_pandas` has.
+
+        Raises:
+            UsageError: pandas is not installed.
+        """
+        from ufo.pipelines.reports.claims import as_pandas, claims_of_text
+
+        return as_pandas(claims_of_text(self))
+
     def __repr__(self) -> str:
+        """Return a line that says what it is; `print` shows the claims."""
+        return f"<ufo.Check: {self.headline}; {self.score_in_words}>"
+
+    def _repr_html_(self) -> str:
+        return _as_printed(self)
+
+    def __str__(self) -> str:
         """Return the result as `ufo check` prints it."""
         # rich is slow to import, and a program that prints no result does not need it.
         from ufo.pipelines.reports.terminal import print_check, text_of
 
         return text_of(partial(print_check, self)).rstrip()
+
+
+def _as_printed(result: object) -> str:
+    """Return what `print` shows of a result, for a notebook."""
+    return f"<pre>{escape(str(result))}</pre>"

@@ -5,6 +5,7 @@ Plots are SVG in the colours of the style sheet around them, so that they suit l
 They have descriptions in words.
 """
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from functools import cache
@@ -63,9 +64,11 @@ _WORDS = {
     "units": "claims",
     "credibility": "evidence support",
 }
-# Okabe and Ito (2008): colours that people with any colour vision can tell apart.
-COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442")
+# Okabe and Ito (2008), the last after Tol: people with any colour vision can tell them apart.
+COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#882255")
 UNDECIDED = "#9e9e9e"
+_RADIUS = 80.0
+_LEAST_LABELLED = 7.0  # per cent: a smaller slice has no room for its share
 _MOST_LETTERS = 26
 _MOST_BARS = 24
 _NO_MODEL = "(no model)"
@@ -157,9 +160,11 @@ def _charts(found: Row) -> Iterable[tuple[str, Markup]]:
     own = [row for row in found["contributions"] if row["mode"] == main_mode(found["mode"])]
     ranks = [row["model"] for row in models]
     rows = sorted(found["contributions_by_model"], key=lambda row: ranks.index(row["model"]))
-    decided = draw_decided(own, rows if several else ())
+    decided = draw_decided(own, rows)
     if decided is not None:
-        yield "Who decided", decided
+        yield "Who decided", draw_pie(own)
+        if several:
+            yield "Who decided, by model", decided
 
 
 def _failed(rows: Sequence[Row]) -> Row:
@@ -243,6 +248,55 @@ def draw_decided(whole: Sequence[Row], by_model: Sequence[Row] = ()) -> Markup |
     return filled("charts.html", "stacks", stacks, key, "; ".join(said).strip())
 
 
+def draw_pie(rows: Sequence[Row], title: str = "", of: str = "") -> Markup:
+    """Draw the share of claims that each source decided as a pie, clockwise from the top in the
+    order of the sources; below, the key. The rows are as in `draw_decided`.
+
+    With a title, and below it what the pie is `of`, it is a picture of its own, with its ground: it
+    can be saved, and is light or dark as its reader's screen is.
+    """
+    key = _shares(rows)
+    n = sum(part["n"] for part in key)
+    slices = [part | _slice(part["start"], part["share"], part["color"]) for part in key]
+    votes = bool(rows) and rows[0]["mode"] == "mv"
+    size = quantity(n, "valid vote" if votes else "claim")
+    said = ", ".join(f"{part['whole']} {part['said']}" for part in key) if n else "nobody"
+    return filled("charts.html", "pie", slices, said, size, title, shortened(of, 44))
+
+
+def _slice(start: float, share: float, color: str) -> Row:
+    """Return the path of a slice from its first to its last per cent, and where its label is, in
+    the ink that can be read on its colour."""
+
+    def place(percent: float, radius: float) -> str:
+        angle = 2 * math.pi * percent / 100
+        return f"{radius * math.sin(angle):.2f} {-radius * math.cos(angle):.2f}"
+
+    far = int(share > 50)
+    arc = f"A{_RADIUS:g} {_RADIUS:g} 0 {far} 1 {place(start + share, _RADIUS)}"
+    # An arc from a point to itself is none.
+    path = "" if share > 99.99 else f"M0 0L{place(start, _RADIUS)}{arc}Z"
+    label = place(start + share / 2, 0.0 if share > 99.99 else 0.68 * _RADIUS).split()
+    return {
+        "path": path,
+        "label": _percent(share) if share >= _LEAST_LABELLED else "",
+        "x": label[0],
+        "y": label[1],
+        "ink": "#ffffff" if _luminance(color) < _EVEN else "#000000",
+    }
+
+
+# White and black have the same contrast with a colour of this luminance.
+_EVEN = 0.179
+
+
+def _luminance(color: str) -> float:
+    """Return the relative luminance of a colour as WCAG 2 defines it."""
+    shares = (int(color[at : at + 2], 16) / 255 for at in (1, 3, 5))
+    linear = [s / 12.92 if s <= 0.04045 else ((s + 0.055) / 1.055) ** 2.4 for s in shares]
+    return sum(weight * one for weight, one in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
 def _shares(rows: Sequence[Row]) -> list[Row]:
     """Return the part of each source in the bar, by its position, and last the undecided part: its
     count, its colour, and where it begins, in per cent."""
@@ -251,7 +305,7 @@ def _shares(rows: Sequence[Row]) -> list[Row]:
         if row["source"] != NO_SOURCE:
             n = row["n_votes"] if row["mode"] == "mv" else row["n_decided"]
             color = COLORS[((row["position"] or 1) - 1) % len(COLORS)]
-            counted.append((shortened(row["source"], 20), n, color))
+            counted.append((row["source"], n, color))
     undecided = [row["n_decided"] for row in rows if row["source"] == NO_SOURCE]
     if [row["mode"] for row in rows] == ["single"]:
         undecided = [rows[0]["n_units"] - rows[0]["n_decided"]]
@@ -261,12 +315,18 @@ def _shares(rows: Sequence[Row]) -> list[Row]:
     start = 0.0
     for name, n, color in counted:
         share = 100 * n / total if total else 0.0
-        said = f"{share:.0f} % ({n:,})"
-        found.append(
-            {"name": name, "n": n, "color": color, "share": share, "start": start, "said": said}
-        )
+        part = {"name": shortened(name, 20), "whole": one_line(name), "n": n, "color": color}
+        said = f"{_percent(share)} ({n:,})"
+        found.append(part | {"share": share, "start": start, "said": said})
         start += share
     return found
+
+
+def _percent(share: float) -> str:
+    """Return a share in per cent; a part is never called nothing, nor all."""
+    if 0 < share < 0.5:
+        return "<1 %"
+    return ">99 %" if 99.5 <= share < 100 else f"{share:.0f} %"
 
 
 def shortened(name: str, most: int = _MOST_LETTERS) -> str:

@@ -38,6 +38,10 @@ def overview(results: Results, directory: str | None = None) -> Row:
         found: list[Row] = results.query(select, given).to_pylist()
         return [{name: value for name, value in row.items() if name != "run"} for row in found]
 
+    summary = score_summary(results)
+    corrected = corrected_words(rows(_CORRECTED, mode=mode))
+    if corrected and not summary["judged_by"]:
+        summary["trust"] = ""  # what people labelled says how often this judge is right
     return {
         "run": run.name,
         "title": run.title,
@@ -49,9 +53,9 @@ def overview(results: Results, directory: str | None = None) -> Row:
         "judge": run.judge,
         "sources": rows("SELECT * FROM sources WHERE run = $run ORDER BY position"),
         "counts": run.counts,
-        **score_summary(results),
+        **summary,
         "evidence_support": rows(_SUPPORT)[0]["support"],
-        "corrected": corrected_words(rows(_CORRECTED, mode=mode)),
+        "corrected": corrected,
         "scores": rows(
             "SELECT * FROM scores_by_run WHERE run = $run "
             "ORDER BY list_position(['seq', 'mv', 'single'], mode), source"

@@ -14,6 +14,7 @@ import shutil
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from decimal import Decimal
 from itertools import chain, count, islice
 from typing import Any, TextIO
@@ -21,7 +22,7 @@ from typing import Any, TextIO
 import numpy as np
 import pyarrow as pa
 from rich.box import SIMPLE_HEAD
-from rich.cells import cell_len
+from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -29,11 +30,22 @@ from rich.text import Text
 from ufo.schemas.errors import UsageError, reason_of
 from ufo.schemas.results import texts_of
 from ufo.schemas.storage import writing
-from ufo.schemas.text import escaped_json, visible, without_formula
+from ufo.schemas.text import escaped_json, quantity, visible, without_formula
 
 DEFAULT_WIDTH = 100
 _NARROWEST = 8
+# Of the texts of a report, whose columns are left out before they are narrower.
+_READABLE = 10
+_LONGEST_WORD = 24
 _GAP = 2
+_NOTHING = "–"
+# Columns of several names with commas between them, which are in lines where they do not fit.
+_WRAPPED = ("source_order",)
+_NAMES = re.compile("[^,]+,?")
+# Columns of sentences, which are in lines where they do not fit.
+_PROSE = ("what it shows",)
+# Columns of words that ufo defines, which would mean nothing in part.
+_WHOLE = ("kind", "level", "mode", "error", "metric", "state", "interval_method", "comparison")
 _LONGEST = 400
 # Characters that format text, and so are not printable, but belong inside words and emoji.
 _JOINERS = "\u200c\u200d"
@@ -207,7 +219,7 @@ def one_line(text: str, longest: int = _LONGEST) -> str:
 def cell(value: object) -> str:
     """Return a value as a table shows it."""
     if value is None:
-        return "–"
+        return _NOTHING
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
@@ -229,28 +241,107 @@ def print_rows(
 
     Numbers are aligned to the right, and so are the columns named in `right`.
     """
-    texts = [[cell(value) for value in row] for row in rows]
-    is_text = [
-        name not in right and any(isinstance(row[i], str | list | dict) for row in rows)
-        for i, name in enumerate(names)
+    columns = _columns(names, rows, right)
+    for broken in (False, True):
+        if _least_width(columns, broken, _NARROWEST) <= console.width:
+            _print_table(columns, broken, _NARROWEST, console)
+            return
+    for number in range(len(rows)):
+        console.print(Text(f"row {number + 1}", style="bold"))
+        pairs = ((f"  {one.name}", one.texts[number]) for one in columns)
+        print_pairs(pairs, console)
+
+
+def print_table(
+    names: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    console: Console,
+    right: Collection[str] = (),
+) -> int:
+    """Print rows as a table, whatever the width: columns that do not fit are left out. Return how
+    many were.
+
+    Those without a value go first, then the last ones: the columns come in the order of their
+    importance. The first one always stays. `right` is as in `print_rows`.
+    """
+    columns = _columns(names, rows, right)
+    while columns[1:] and _least_width(columns, True, _READABLE) > console.width:
+        empty = [at for at, one in enumerate(columns) if at and one.is_empty]
+        del columns[empty[-1] if empty else -1]
+    broken = _least_width(columns, False, _READABLE) > console.width
+    _print_table(columns, broken, _READABLE, console)
+    return len(names) - len(columns)
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column of a table as texts."""
+
+    name: str
+    texts: list[str]
+    is_text: bool
+
+    @property
+    def is_empty(self) -> bool:
+        return all(text == _NOTHING for text in self.texts)
+
+    def head(self, broken: bool) -> str:
+        """Return the name: long names over short numbers may fit when they are in lines."""
+        return self.name.replace("_", "_\n") if broken else self.name
+
+    def width(self, broken: bool) -> int:
+        """Return the width that cuts nothing."""
+        lines = [*self.head(broken).split("\n"), *self.texts, " "]
+        return max(map(cell_len, lines))
+
+    def least(self, broken: bool, narrowest: int) -> int:
+        """Return the width that the column needs: numbers are not cut, and texts not below the
+        `narrowest`, their head, or a name of those that are wrapped."""
+        if not self.is_text or self.name in _WHOLE:
+            return self.width(broken)
+        parts = self.head(broken).split("\n")
+        if self.name in _WRAPPED:
+            parts += [part for text in self.texts for part in _NAMES.findall(text)]
+        longest = min(max(map(cell_len, parts)), _LONGEST_WORD)
+        return min(self.width(broken), max(longest, narrowest))
+
+
+def _columns(
+    names: Sequence[str], rows: Sequence[Sequence[object]], right: Collection[str]
+) -> list[_Column]:
+    return [
+        _Column(
+            name,
+            [cell(row[at]) for row in rows],
+            name not in right and any(isinstance(row[at], str | list | dict) for row in rows),
+        )
+        for at, name in enumerate(names)
     ]
-    # Long names over short numbers may fit when they are broken into lines.
-    for heads in (names, [name.replace("_", "_\n") for name in names]):
-        widths = [
-            max(cell_len(part) for part in [*head.split("\n"), *(row[i] for row in texts), " "])
-            for i, head in enumerate(heads)
-        ]
-        least = [
-            min(width, _NARROWEST) if textual else width
-            for width, textual in zip(widths, is_text, strict=True)
-        ]
-        if sum(least) + _GAP * (len(names) - 1) <= console.width:
+
+
+def _least_width(columns: Sequence[_Column], broken: bool, narrowest: int) -> int:
+    widths = (one.least(broken, narrowest) for one in columns)
+    return sum(widths) + _GAP * (len(columns) - 1)
+
+
+def _widths(
+    columns: Sequence[_Column], broken: bool, narrowest: int, console: Console
+) -> list[int]:
+    """Return the width of each column: the widest texts are narrowed first."""
+    widths = [one.width(broken) for one in columns]
+    least = [one.least(broken, narrowest) for one in columns]
+    room = console.width - _GAP * (len(columns) - 1)
+    while sum(widths) > room:
+        widest = max(range(len(widths)), key=lambda at: (widths[at] > least[at], widths[at]))
+        if widths[widest] <= least[widest]:
             break
-    else:
-        for number, row in enumerate(texts, start=1):
-            console.print(Text(f"row {number}", style="bold"))
-            print_pairs(zip((f"  {name}" for name in names), row, strict=True), console)
-        return
+        widths[widest] -= 1
+    return widths
+
+
+def _print_table(
+    columns: Sequence[_Column], broken: bool, narrowest: int, console: Console
+) -> None:
     table = Table(
         box=SIMPLE_HEAD,
         padding=(0, _GAP - 1),
@@ -259,16 +350,52 @@ def print_rows(
         show_edge=False,
         header_style="bold",
     )
-    for name, textual in zip(heads, is_text, strict=True):
-        # rich narrows only columns that may wrap, the widest first; no cell is wrapped.
+    widths = _widths(columns, broken, narrowest, console)
+    for one, width in zip(columns, widths, strict=True):
         table.add_column(
-            Text(name, no_wrap=True, overflow="ellipsis"),
-            justify="left" if textual else "right",
-            no_wrap=not textual,
+            Text(one.head(broken), no_wrap=True, overflow="ellipsis"),
+            justify="left" if one.is_text else "right",
+            no_wrap=one.name not in _PROSE,
+            width=width,
         )
-    for row in texts:
-        table.add_row(*(Text(text, no_wrap=True, overflow="ellipsis") for text in row))
+    for row in zip(*(one.texts for one in columns), strict=True):
+        cells = []
+        for text, one, width in zip(row, columns, widths, strict=True):
+            if one.name in _PROSE:
+                cells.append(Text(text))
+                continue
+            shown = _in_lines(text, width) if one.name in _WRAPPED else cut_to(text, width)
+            cells.append(Text(shown, no_wrap=True, overflow="ellipsis"))
+        table.add_row(*cells)
     console.print(table)
+
+
+def _in_lines(names: str, width: int) -> str:
+    """Return names with commas between them in lines that are at most so wide."""
+    lines = [""]
+    for name in _NAMES.findall(names):
+        if lines[-1] and cell_len(lines[-1] + name) > width:
+            lines.append("")
+        lines[-1] += name
+    return "\n".join(cut_to(line, width) for line in lines)
+
+
+def tell_left_out(console: Console, n: int, how: str = "--all, --json or --csv") -> None:
+    """Print how many columns a table has no room for, and how to see them."""
+    if n > 0:
+        console.print(Text(f"{quantity(n, 'more column')}: {how}", style="dim"), soft_wrap=True)
+
+
+def cut_to(text: str, most: int) -> str:
+    """Return a text that is at most so wide. A name is cut in its middle, since the names of models
+    and sources often differ at the end, and a sentence at its end."""
+    if cell_len(text) <= most:
+        return text
+    if " " in text.strip():
+        return f"{set_cell_size(text, max(most - 1, 0)).rstrip()}…"
+    after = (most - 1) // 2
+    end = next((text[at:] for at in range(len(text)) if cell_len(text[at:]) <= after), "")
+    return f"{set_cell_size(text, max(most - 1 - after, 0)).rstrip()}…{end}"
 
 
 def print_pairs(pairs: Iterable[tuple[str, str]], console: Console, style: str = "dim") -> None:

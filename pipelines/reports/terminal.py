@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ufo.pipelines.reports.overview import FAILURE_COLUMNS, Row
-from ufo.pipelines.reports.tabular import DEFAULT_WIDTH, one_line, page, print_pairs, print_rows
+from ufo.pipelines.reports.tabular import DEFAULT_WIDTH, one_line, page, print_pairs, print_table
 from ufo.schemas.records import ERROR, MULTI, NO_SOURCE, SUPPORTED
 from ufo.schemas.text import quantity
 from ufo.transforms.score_words import as_shown, in_numbers, is_many
@@ -88,7 +88,7 @@ def _print_table(
     if rows:
         console.print(Text(f"\n{title}", style="bold"))
         values = [[row[name] for name in columns.values()] for row in rows]
-        print_rows(list(columns), values, console, right)
+        print_table(list(columns), values, console, right)
 
 
 def _command(found: Row, name: str) -> str:

@@ -6,6 +6,7 @@ from ufo.pipelines.reports.comparison import LEAST_SHARED, compare_runs
 from ufo.pipelines.runs.remote_results import choose_runs
 from ufo.schemas.errors import UsageError
 from ufo.schemas.results import Results
+from ufo.schemas.run_folders import RunNotFound, why_not_found
 from ufo.schemas.tables import Run
 
 
@@ -18,11 +19,15 @@ def compare(
         UsageError: a run does not exist, or both are the same run.
         NothingToCompare: one decided nothing, or they share neither a question nor a response.
     """
-    check_baseline(directory, baseline, run)
-    runs = [
-        *choose_runs(directory, baseline, tables=None),
-        *choose_runs(directory, run, tables=None),
-    ]
+    try:
+        check_baseline(directory, baseline, run)
+        runs = [
+            *choose_runs(directory, baseline, tables=None),
+            *choose_runs(directory, run, tables=None),
+        ]
+    except RunNotFound as error:
+        # Both at once: they may be in one folder below, or in two.
+        raise RunNotFound(why_not_found(directory, [baseline, run])) from error
     _check_scored(runs[-1])
     with Results(runs) as results:
         return compare_runs(results, least_shared=least_shared)
@@ -34,7 +39,7 @@ def check_baseline(directory: str, baseline: str, run: str | None = None, remedy
     try:
         (chosen,) = choose_runs(directory, baseline)
     except UsageError as error:
-        raise UsageError(f"{error.message}{remedy}") from error
+        raise type(error)(f"{error.message}{remedy}") from error
     _check_scored(chosen)
     if baseline == run:
         raise UsageError(

@@ -16,9 +16,10 @@ from filelock import FileLock
 from ufo.schemas import storage
 from ufo.schemas.errors import RunError, UfoError
 from ufo.schemas.results import Results
+from ufo.schemas.run_folders import RunNotFound, why_not_found
+from ufo.schemas.run_folders import choose_runs as choose_here
 from ufo.schemas.storage import kept_folder
 from ufo.schemas.tables import BESIDE_RUNS, MANIFEST, RUN_PREFIX, Run
-from ufo.schemas.tables import choose_runs as choose_here
 from ufo.schemas.views import tables_of, with_needs
 
 _AT_ONCE = 8
@@ -51,7 +52,7 @@ def choose_runs(
     all_runs: bool = False,
     tables: Collection[str] | None = (),
 ) -> list[Run]:
-    """Return runs like `ufo.schemas.tables.choose_runs`, also of a remote folder.
+    """Return runs like `ufo.schemas.run_folders.choose_runs`, also of a remote folder.
 
     `tables` names the tables whose part files are needed, None for all.
     """
@@ -66,7 +67,11 @@ def choose_runs(
             _download(here, there, [only])
         else:
             _sync(here, there, f"{RUN_PREFIX}*/{MANIFEST}")
-        found = choose_here(here, run, all_runs)
+        try:
+            found = choose_here(here, run, all_runs)
+        except RunNotFound as error:
+            # The copy has only the finished runs of the folder itself.
+            raise RunNotFound(why_not_found(there, [] if run is None else [run])) from error
         for table in BESIDE_RUNS:
             _sync(here, there, f"{table}/*.parquet")
         if tables is not None:

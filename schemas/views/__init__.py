@@ -6,7 +6,8 @@
     -- summary: a line for lists, for readers who do not know the names of columns.
     -- needs: another_view, a_third
     -- order: the columns that a report sorts its rows by.
-    -- shows: the columns that a printed report has room for; JSON and CSV have all.
+    -- shows: the columns of a printed report, the most important first; those that a terminal has
+       no room for are left out. `--all`, JSON and CSV have all.
     -- empty: what it means that there are no rows.
     -- parameters: the parameters of a macro, as `a, b := NULL`.
 
@@ -46,8 +47,9 @@ class View:
     """A view: its name and purpose, the views it reads, and its SELECT.
 
     `group` is one of GROUPS, or empty, and `summary` a line for lists. `shows` are the columns of a
-    printed report (none: all). `empty` says what it means that there are no rows. `parameters` are
-    the parameters of a macro, None for a view. `file` is the path of a user's own.
+    printed report, the most important first (none: all). `empty` says what it means that there are
+    no rows. `parameters` are the parameters of a macro, None for a view. `file` is the path of a
+    user's own.
     """
 
     name: str

@@ -1,21 +1,21 @@
 -- Agreement with people
 -- Measures by level, for all responses together (part `all`) and for each model that wrote them.
--- Level claim compares verdicts with labels. accuracy, balanced_accuracy and the F1 of each class
--- are over the decided claims, whose share is `coverage`. Those that end in _all are over every
--- labelled claim, with an undecided one as not factual. A label between true and false, as of
--- annotators who are even (0.5), counts for both in these parts. faaf_error_rate and faaf_f1_false are
--- FaaF's measures over decided claims (Katranidis and Barany 2024). Level response correlates the
--- scores, with intervals by Fisher's z. Level sentence follows Facts&Evidence (2025): to the judge
--- a sentence is not factual if its credibility is below a threshold (0.3; --threshold sets another),
--- to people if it has an erroneous span.
--- A sentence without credibility passes, and is counted as `unscored`. low and high are 95 %
--- bounds: Wilson's at the effective number of independent claims, clustered by question, or by
--- response if it has no question (Korn and Graubard 1998).
+-- Level claim compares verdicts with labels. accuracy, balanced_accuracy and the F1 of each
+-- class are over the decided claims, whose share is `coverage`. Those that end in _all are over
+-- every labelled claim, with an undecided one as not factual. A label between true and false,
+-- such as 0.5 where as many annotators say true as false, counts in this share as true and in
+-- the rest as false. faaf_error_rate and faaf_f1_false are FaaF's measures over decided claims
+-- (Katranidis and Barany 2024). Level response correlates the scores, with intervals by Fisher's
+-- z. Level sentence follows Facts&Evidence (2025): to the judge a sentence is not factual if its
+-- credibility is below a threshold (0.3; --threshold sets another), to people if it has an
+-- erroneous span. A sentence without credibility passes, and is counted as `unscored`. low and
+-- high are 95 % bounds: Wilson's at the effective number of independent claims, clustered by
+-- question, or by response if it has no question (Korn and Graubard 1998).
 -- group: agreement
 -- summary: Verdicts and scores against what people said
 -- needs: cluster_of, human_labels, scores, sentence_scores, sentence_threshold
 -- order: run, list_position(['response', 'claim', 'sentence'], level), mode, source, part, model, metric
--- shows: level, mode, source, CASE part WHEN 'all' THEN '(all)' ELSE model END AS model, metric, value, low, high, n, interval_method
+-- shows: concat_ws(' ', mode, source) AS mode_source, CASE part WHEN 'all' THEN '(all)' ELSE model END AS model, metric, value, low, high, n, level, interval_method
 -- empty: the input has no labels of people; see `label`, `claims`, `spans` and `sentence_labels`
 WITH labelled AS (
     SELECT

@@ -1,7 +1,7 @@
 -- Requests that a run without a cache takes
--- The answered requests to each source, also where the cache had their answers. One that several
--- responses shared counts once, for one of them; one that several sources shared counts for each.
--- cost_usd is NULL where a price is unknown.
+-- The answered requests to each source, also those that the cache answered. A request that
+-- several responses shared counts once, for one of them. A request that several sources shared
+-- counts for each source. cost_usd is NULL where a price is unknown.
 -- order: run, step, source, request_id, model
 WITH answered AS (
     SELECT

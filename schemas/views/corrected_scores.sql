@@ -22,7 +22,7 @@
 -- group: scores
 -- summary: The scores that people would have given, estimated from their labels
 -- needs: cluster_of, scores, label_cells
--- shows: mode, source, level, name, judge_score, corrected_score, low, high, n_labelled, covered_share
+-- shows: concat_ws(' ', mode, source) AS mode_source, level, name, judge_score, corrected_score, low, high, n_labelled, covered_share
 -- empty: it takes fact units that people labelled: 'ufo label sample DIR' writes a sheet
 -- order: run, mode, source, list_position(['run', 'sampled', 'model', 'dataset'], level), name
 WITH judged AS (

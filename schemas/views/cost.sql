@@ -10,7 +10,7 @@
 -- summary: Requests, tokens and US dollars by step, source and model
 -- needs: cold_requests
 -- order: run, step, source, model
--- shows: step, source, model, n_requests, n_failed, n_cached, prompt_tokens, completion_tokens, seconds, cost_usd, cold_usd
+-- shows: step, source, model, n_requests, n_cached, prompt_tokens + completion_tokens AS tokens, cost_usd, cold_usd, n_failed, seconds
 -- empty: nothing was asked of a model or a search engine
 WITH cold AS (
     SELECT

@@ -1,15 +1,16 @@
 -- Where sources, or the judge and people, differ
--- First, units whose verdict differs from the label of people (human_label, on its side of 0.5). Then units that some
--- sources support and others refute (sources_for, sources_against). A source whose own votes are
--- tied is on the side that --tie gives it. severity is 1 at worst: the share of valid votes against
--- people's label, or twice the share of votes on the smaller side. The verdict is by the run's own
--- mode, or by seq if the run's mode is all.
+-- First, units whose verdict differs from the label of people (human_label; above 0.5 it counts
+-- as true, below as false). Then units that some sources support and others refute (sources_for,
+-- sources_against). A source whose own votes are tied is on the side that --tie gives it.
+-- severity is 1 at worst. Where people disagree it is the share of valid votes against their
+-- label. Where sources disagree it is twice the share of votes on the smaller side. The verdict
+-- is by the run's own mode, or by seq if the run's mode is all.
 -- group: problems
 -- summary: Claims on which sources, or the judge and people, differ
 -- needs: tallies, human_labels
 -- order: run, kind, severity DESC, n_supported + n_refuted DESC, response_id, unit_id
 -- empty: the sources agree with each other, and the judge with people
--- shows: kind, response_id, model, claim, label, human_label, severity, sources_for, sources_against
+-- shows: kind, response_id, claim, label, human_label, sources_for, sources_against, severity, model
 WITH votes AS (
     SELECT
         t.*,

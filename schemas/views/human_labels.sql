@@ -1,10 +1,11 @@
 -- What people said of fact units
--- label is what the majority of the annotators said: 1 where they found the claim true, 0 where they
--- found it false, 0.5 where they are even. (It is the median, so one that is between stays so.) An
--- annotator counts once, however many sheets they filled. What sheets say wins over the input's label
--- (`origin`). A unit without a label has no row. `n_labels` is the number of annotators. `weight` is
--- how many units of its stratum a sampled unit stands for. If several sheets were drawn, it is scaled
--- to the share of its sheet.
+-- label is what the majority of the annotators said: 1 where they found the claim true, 0 where
+-- they found it false, 0.5 where as many say true as false. (It is the median, so a label
+-- between 0 and 1 is kept as it is.) An annotator counts once, however many sheets they filled.
+-- If a sheet and the input both have a label, that of the sheet counts (`origin`). A unit
+-- without a label has no row. `n_labels` is the number of annotators. `weight` is how many units
+-- of its stratum a sampled unit stands for. If several sheets were drawn, the weight is scaled
+-- to the share that its sheet has of all sheets.
 -- order: run, response_id, unit_id
 WITH given AS (
     SELECT * FROM labels

@@ -1,17 +1,20 @@
 -- Errors of the judge, by source and model
--- Errors against the labels of people, by the model that wrote the response and by source. In mode
--- seq the source is the one that decided (`all`: any of them), in mv `multi`, in single each alone.
--- false_supported is the share of `supported` verdicts that people found false. false_refuted is
--- the share of `refuted` verdicts that they found true. wrong is the share of all verdicts that
--- differ, undecided the share of labelled units without a verdict. A label between true and false,
--- as of annotators who are even (0.5), is that part of an error. value counts sampled units by their
--- weights. low and high are 95 % bounds: Wilson's at the effective number of independent
--- claims, clustered by question, or by response if it has no question (Korn and Graubard 1998).
+-- Errors against the labels of people, by the model that wrote the response and by source. In
+-- mode seq the source is the one that decided, and `all` stands for any of them. In mv it is
+-- `multi`, and in single each source alone. false_supported is the share of `supported` verdicts
+-- that people found false. false_refuted is the share of `refuted` verdicts that they found
+-- true. wrong is the share of all verdicts that differ from the label, and undecided the share
+-- of labelled units without a verdict. A label between true and false is a part of an error:
+-- 0.5, where as many annotators say true as false, is half an error of either verdict. value
+-- counts sampled units by their weights. low and high are 95 % bounds: Wilson's at the effective
+-- number of independent claims, clustered by question, or by response if it has no question
+-- (Korn and Graubard 1998).
 -- group: agreement
 -- summary: How often the judge is wrong, by source and model
 -- needs: cluster_of, human_labels
 -- empty: it takes fact units that people labelled: 'ufo label sample DIR' writes a sheet
 -- order: run, mode, source, model, error
+-- shows: mode, source, model, error, value, low, high, n, n_errors
 WITH labelled AS (
     SELECT
         v.run,

@@ -1,13 +1,15 @@
 -- How far annotators agree
--- Labels that two or more annotators gave to the same fact units of a run: of all annotators (part
--- `all`), and of every two of them (part `pair`). n_units have labels of two or more, which make
--- n_pairs of labels; n_equal of these are equal, share_equal. kappa is Cohen's (1960), for two
--- annotators: 1 is full agreement, 0 that of chance by how often each gives a label. alpha is
+-- Labels that two or more annotators gave to the same fact units of a run: of all annotators
+-- (part `all`), and of every two of them (part `pair`). n_units have labels of two or more
+-- annotators. These make n_pairs pairs of labels, of which n_equal are equal, a share of
+-- share_equal. kappa is Cohen's (1960), for two annotators: 1 is full agreement, and 0 is the
+-- agreement by chance of two annotators who give each label as often as these do. alpha is
 -- Krippendorff's for nominal labels (2011), for any number of annotators with gaps: 1 is full
--- agreement, 0 that of chance by how often a label is given. Where everybody gave one and the same
--- label, chance would agree as often; then both are NULL, and `note` says so. Of more than 60
--- annotators there are no pairs. An annotator is who a sheet's column `annotator` names, else the
--- sheet. The report label_conflicts has the claims.
+-- agreement, and 0 is the agreement by chance where each label is given as often as here. If
+-- everybody gave one and the same label, chance would agree as often; both are then NULL, and
+-- `note` says so. With more than 60 annotators there are no rows of pairs. The annotator is
+-- named by the column `annotator` of a sheet; without this column the sheet counts as one
+-- annotator. The report label_conflicts has the claims.
 -- group: agreement
 -- summary: How far annotators agree with each other, overall and by pair
 -- order: run, part, annotator_a, annotator_b

@@ -1,10 +1,12 @@
 -- Parts of a run that labels were drawn from
--- Each fact unit of a run with labels, with the cell that it belongs to: the units that were drawn
--- from by the same sheets. In a cell labels are a random sample, so they say something of all its
--- units, and nothing of units of other cells. Sheets that were drawn go first. Elsewhere other sheets
--- and the page count as samples of their runs, and labels of the input as one of the whole run. cell
--- names the sheets, and is NULL where there is none. label is that of the cell's sample. weight says
--- how much it counts within the cell: evenly for each sheet, by the size of its stratum.
+-- Each fact unit of a run with labels, with the cell that it belongs to. A cell has the units
+-- that the same sheets were drawn from. Its labels are a random sample of it, so they say
+-- something about all its units, and nothing about units of other cells. Labels of sheets that
+-- `ufo label sample` drew are used first. For units without such a sheet, other sheets and the
+-- labels of the page count as samples of their runs, and labels of the input as a sample of the
+-- whole run. cell names the sheets, and is NULL where there is none. label is that of the cell's
+-- sample. weight says how much the label counts within the cell: all sheets count evenly, and
+-- within a sheet a label counts by the size of its stratum.
 -- needs: human_labels, sheet_populations
 -- order: run, response_id, unit_id
 WITH runs_with_labels AS (

@@ -1,9 +1,9 @@
 -- Claims on which annotators differ
--- Fact units with unequal labels, of two or more annotators or of one on several sheets, to be
--- decided by somebody: first those on which as many say true as false (tied). label is that of the
--- majority, of a tie 0.5. said has who said what; who said different things on several sheets counts
--- by the mean of them. share_equal is the share of the pairs of labels of two annotators that are
--- equal. A sheet of one more annotator decides a tie.
+-- Fact units on which labels differ, of two or more annotators or of one annotator on several
+-- sheets. First are those on which as many say true as false (tied). label is that of the
+-- majority, and 0.5 for a tie. said has who said what. An annotator who said different things on
+-- several sheets counts by the mean of them. share_equal is the share of the pairs of labels of
+-- two annotators that are equal. A sheet of one more annotator decides a tie.
 -- group: agreement
 -- summary: Claims on which annotators differ, those without a majority first
 -- needs: human_labels

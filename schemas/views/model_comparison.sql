@@ -2,15 +2,15 @@
 -- For every two models, the difference of their mean factuality_score (a minus b) with its 95 %
 -- interval and two-sided p. The comparison is paired if both models answered two or more of the
 -- same questions of a data set: Student's paired t over these n questions. Otherwise it is
--- unpaired: Welch's t (1947) over the n responses of both models, clustered by question. n_a and n_b
--- are the questions, or the responses, that each model has with a score. If all differences are equal
--- there is neither interval nor p. p is not corrected for many comparisons.
--- score_a, score_b and their coverage are of the same rows.
+-- unpaired: Welch's t (1947) over the n responses of both models, clustered by question. n_a and
+-- n_b are the questions, or the responses, that each model has with a score. If all differences
+-- are equal there is neither interval nor p. p is not corrected for many comparisons. score_a,
+-- score_b and their coverage are taken over the same questions or responses as the difference.
 -- group: scores
 -- summary: Every two models: the difference of their scores, and whether it may be chance
 -- needs: cluster_of, scores
 -- order: run, mode, source, model_a, model_b
--- shows: mode, source, model_a, model_b, comparison, n, difference, low, high, p
+-- shows: concat_ws(' ', mode, source) AS mode_source, model_a, model_b, difference, low, high, p, n, comparison
 -- empty: it takes responses of two models at least (`model` in the input)
 WITH scored AS (
     -- The mode and the source are one value, in which NULL equals NULL.

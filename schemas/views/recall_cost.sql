@@ -9,7 +9,7 @@
 -- summary: Requests and tokens of each way of asking
 -- needs: cold_requests
 -- order: run, formulation IS NOT NULL, formulation
--- shows: formulation, model, n_answers, n_calls, calls_per_answer, prompt_tokens, completion_tokens, cold_usd, n_requests, cost_usd
+-- shows: formulation, model, calls_per_answer, n_calls, prompt_tokens, completion_tokens, cold_usd, n_answers, n_requests, cost_usd
 -- empty: it takes a run of 'ufo recall'
 WITH asked AS (
     SELECT

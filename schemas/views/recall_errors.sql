@@ -7,7 +7,7 @@
 -- group: agreement
 -- summary: Each way of asking: how often it is wrong, by the labels of people
 -- order: run, formulation, variant
--- shows: formulation, variant, n_labelled, n_false, n_na, n_na_before_repair, error_rate, f1_false, error_rate_with_na, f1_false_with_na
+-- shows: formulation, variant, error_rate, f1_false, error_rate_with_na, f1_false_with_na, n_labelled, n_false, n_na, n_na_before_repair
 -- empty: it takes a run of 'ufo recall' whose facts people labelled
 WITH compared AS (
     SELECT

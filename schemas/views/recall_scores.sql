@@ -12,7 +12,7 @@
 -- group: scores
 -- summary: Each variant: the share of facts that its answers contain
 -- order: run, formulation != 'human', formulation, variant
--- shows: formulation, variant, n_abstained, n_facts, n_true, n_false, n_na, n_na_before_repair, n_calls, n_failed_calls_before_repair, accuracy, recall, mean_recall
+-- shows: formulation, variant, accuracy, recall, mean_recall, n_facts, n_true, n_false, n_na, n_calls, n_abstained, n_na_before_repair, n_failed_calls_before_repair
 -- empty: it takes a run of 'ufo recall'
 WITH by_fact AS (
     SELECT

@@ -11,7 +11,7 @@
 -- summary: Each response: score, coverage and counts of claims
 -- needs: run_modes
 -- order: run, mode, source, response_id
--- shows: mode, source, response_id, model, n_units, factuality_score, low, high, interval_method, coverage, n_judgements, n_unusable
+-- shows: concat_ws(' ', mode, source) AS mode_source, response_id, model, factuality_score, low, high, coverage, n_units, interval_method, n_judgements, n_unusable
 WITH counted AS (
     SELECT
         run,

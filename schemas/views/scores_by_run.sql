@@ -9,6 +9,6 @@
 -- summary: The run as a whole, with its interval
 -- needs: score_means
 -- order: run, mode, source
--- shows: mode, source, n_responses, n_units, factuality_score, low, high, interval_method, decided_score, coverage, n_judgements, n_unusable
+-- shows: concat_ws(' ', mode, source) AS mode_source, factuality_score, low, high, coverage, n_responses, n_units, decided_score, interval_method, n_judgements, n_unusable
 SELECT * EXCLUDE (name)
 FROM score_means('run')

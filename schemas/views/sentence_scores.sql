@@ -1,14 +1,16 @@
 -- State and evidence support of each sentence
--- state is contradicted if a claim of the sentence is refuted, and supported if all are supported.
--- It is partly supported if some are and the others are undecided. If no claim is decided, it is
--- error if a judgement was unusable, else not found. Without a claim, it is error if the extraction
--- failed, else no claim. credibility is the evidence support of Facts&Evidence: supporting evidence
--- / all evidence with a passage, without failed judgements. band is red below .3, orange below .6,
--- else green; grey where nothing was judged.
+-- state is contradicted if a claim of the sentence is refuted, and supported if all are
+-- supported. It is partly supported if some are and the others are undecided. If no claim is
+-- decided, it is error if a judgement was unusable, and otherwise not found. If the sentence has
+-- no claim, it is error if the extraction failed, and otherwise no claim. credibility is the
+-- evidence support of Facts&Evidence: supporting evidence / all evidence with a passage, without
+-- failed judgements. band is red below .3, orange below .6, and green from .6; it is grey if
+-- nothing was judged.
 -- group: scores
 -- summary: Each sentence: its state, and the share of its evidence that supports it
 -- needs: band_of
 -- order: run, response_id, sentence_index
+-- shows: response_id, sentence_index, state, credibility, text, n_units, n_supported, n_refuted, n_noans, n_error, human_label, mode, band
 WITH counted AS (
     SELECT
         e.run,

@@ -1,19 +1,19 @@
 -- Sources, alone and in every order
 -- Results of each source alone (single), of every order of all sources (seq) and of their pooled
--- votes (mv). Scores: mean factuality_score and coverage of the responses. Agreement with people on
--- the n_labelled units: accuracy and balanced_accuracy over the decided units; accuracy_all and
--- balanced_accuracy_all over all, with an undecided one as not factual. Cost without
--- extraction, which is the same for all: n_calls and cost_usd are the answered requests and dollars
--- that it takes without a cache; n_requests and paid_usd are those of them that this run sent and
--- paid, with failed requests. A response's requests count in proportion to its open units, rounded
--- up. A request that several responses shared counts for one of them. A response without a usable
--- judgement is left out. rank_by_people is 1 for the best agreement with people in its mode,
--- by balanced_accuracy_all.
+-- votes (mv). Scores: mean factuality_score and coverage of the responses. Agreement with people
+-- on the n_labelled units: accuracy and balanced_accuracy over the decided units; accuracy_all
+-- and balanced_accuracy_all over all, with an undecided one as not factual. Cost without
+-- extraction, which is the same for all: n_calls and cost_usd are the answered requests, and
+-- their dollars, that it takes without a cache. n_requests and paid_usd are the requests that
+-- this run sent and paid, failed ones included. A response's requests count in proportion to its
+-- open units, rounded up. A request that several responses shared counts for one of them. A
+-- response without a usable judgement is left out. rank_by_people is 1 for the best agreement
+-- with people in its mode, by balanced_accuracy_all.
 -- group: sources
 -- summary: Every source, alone and in every order: scores, agreement, cost
 -- needs: cold_requests, human_labels, scores
 -- order: run, list_position(['single', 'mv', 'seq'], mode), rank_by_people, source_order
--- shows: mode, source_order, factuality_score, coverage, n_labelled, accuracy, balanced_accuracy, balanced_accuracy_all, n_calls, cost_usd, paid_usd, rank_by_people
+-- shows: mode, source_order, factuality_score, coverage, rank_by_people, n_calls, cost_usd, balanced_accuracy_all, accuracy, balanced_accuracy, n_labelled, paid_usd
 -- empty: it takes a run of --mode all, which asks every source about every unit, with fact units
 WITH asked AS (
     -- The sources in the user's order; a source's place in it is from 1, that of the vote of all is 0.

@@ -13,7 +13,8 @@ from ufo.pipelines.runs.attempt import Attempt, Written
 from ufo.pipelines.runs.finish import finish, move_in, ready_to_move
 from ufo.schemas import storage
 from ufo.schemas.errors import RunError
-from ufo.schemas.tables import choose_runs, register_part, to_arrow, write_part
+from ufo.schemas.run_folders import choose_runs
+from ufo.schemas.tables import register_part, to_arrow, write_part
 
 
 def flip(path: Path, at: int, n: int = 1) -> None:

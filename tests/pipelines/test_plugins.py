@@ -395,8 +395,8 @@ def test_recall_and_one_text_ask_it_too(tmp_path: Path) -> None:
     record = {"question": "When?", "ground_truth": text, "answers": {"one": "0.9 0.05 0.05 said."}}
     path = write_lines(tmp_path / "in.jsonl", [record])
     words = ("recall", "--input", path, "--output", tmp_path / "out", "--judge", "offline")
-    told = "A first look; for findings use a model. It was not measured on evidence of this kind.\n"
-    assert told in ok(*words, "--verifier", STATED).out
+    told = "A first look; for findings use a model. It was not measured on evidence of this kind."
+    assert told in " ".join(ok(*words, "--verifier", STATED).out.split())
     (row,) = rows(tmp_path / "out", "SELECT judge, model FROM recall_verdicts")
     assert row["judge"] == "offline"
     assert row["model"].partition("@")[0] == "stated"
@@ -417,7 +417,8 @@ def test_the_list_has_judges_and_verifiers_with_package_and_help() -> None:
     assert "judges (--judge)\n" in out
     assert "verifiers (--verifier)\n" in out
     for row in rows:
-        assert f"  {row['type']}  ({row['package']})\n    {row['help']}\n" in out
+        told = f"{row['type']} ({row['package']}) {row['help']}"
+        assert " ".join(told.split()) in " ".join(out.split())
     docs = (Path(__file__).parents[2] / "docs/judging.md").read_text()
     for row in rows:
         if row["kind"] == "judge" and row["package"] == "ufo-factuality":

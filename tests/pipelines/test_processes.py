@@ -10,7 +10,7 @@ import pytest
 from tests.llm_server import LlmServer, faults
 from tests.pipelines.conftest import ends, evaluation, ok, ufo_process, write_lines
 from tests.pipelines.llm_runs import at, rows
-from ufo.schemas.tables import finished_runs
+from ufo.schemas.run_folders import finished_runs
 
 pytestmark = pytest.mark.slow
 

@@ -13,7 +13,7 @@ from tests.conftest import rows_of, write_run
 from tests.pipelines.conftest import evaluation
 from ufo.pipelines.streams import Output, ReaderGone
 from ufo.schemas.errors import RunError
-from ufo.schemas.tables import finished_runs
+from ufo.schemas.run_folders import finished_runs
 
 
 @pytest.fixture(name="full")

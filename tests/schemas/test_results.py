@@ -22,12 +22,12 @@ import pytest
 from tests.conftest import rows_of, write_run
 from ufo.schemas.errors import RunError, UsageError
 from ufo.schemas.results import Results, open_results
+from ufo.schemas.run_folders import choose_runs
 from ufo.schemas.tables import (
     LABELS,
     TABLES,
     Label,
     arrow_schema,
-    choose_runs,
     to_arrow,
     write_part,
 )

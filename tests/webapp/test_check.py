@@ -61,6 +61,8 @@ def test_the_stream_says_what_the_python_interface_returns(
     for name in TABLES:
         expected = [asdict(row) for row in getattr(same, name)]
         assert sorted(map(repr, told[name])) == sorted(map(repr, expected)), name
+    basis = found[-1].data["basis"]
+    assert (basis["trust"], basis["judged_by"]) == (same.trust, same.judged_by)
     scores = found[-2].data
     states: dict[Any, Any] = {
         one["sentence_index"]: one["state"]

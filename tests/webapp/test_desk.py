@@ -35,8 +35,9 @@ def test_a_run_of_a_folder_within_has_that_folders_name_before_its_own(tmp_path:
     write(tmp_path / "run=a", "b", 5)
     (tmp_path / "notes.txt").touch()
     runs = OpenRuns(tmp_path)
-    assert names(runs) == ["team:a", "a"]
+    assert names(runs) == ["team:deeper:a", "team:a", "a"]
     assert runs.named("team:a").folder == tmp_path / "team" / "run=a"
+    assert runs.named("team:deeper:a").folder == tmp_path / "team" / "deeper" / "run=a"
 
 
 def test_a_folder_that_is_not_there_has_none(tmp_path: Path) -> None:

@@ -54,7 +54,9 @@ export function afterEvent({ checked, job }, name, data) {
   if (name === "checked" && checked) return afterAnswer(checked, job, data);
   if (name === "scores") return { checked: checked && { ...checked, scores: data }, job };
   if (name === "done") {
-    return { checked, job: { ...job, status: "done", seconds: data.seconds, stages: finished(job.stages) } };
+    // Only now it is known which sources were judged.
+    const whole = checked && { ...checked, basis: data.basis };
+    return { checked: whole, job: { ...job, status: "done", seconds: data.seconds, stages: finished(job.stages) } };
   }
   if (name === "error") return { checked, job: { ...job, status: "failed", problem: data } };
   return { checked, job };

@@ -14,7 +14,7 @@ LIMITED = "The first {} rows. All of them: --rows 0, --json or --csv."
 
 
 def shown(
-    capsys: pytest.CaptureFixture[str], rows: dict[str, list[Any]], how: Any, **texts: str
+    capsys: pytest.CaptureFixture[str], rows: dict[str, list[Any]], how: Any, **texts: Any
 ) -> str:
     """What is printed of these rows."""
     asked = {"json": False, "csv": False, "rows": None, **how}

@@ -132,6 +132,96 @@ def test_a_folder_without_a_run_says_so(tmp_path: Path) -> None:
     )
 
 
+# --- runs of folders below
+
+
+@pytest.fixture(name="nested")
+def _nested(tmp_path: Path) -> Path:
+    """A folder with a run of its own, and two runs in a folder below it."""
+    rows = rows_of({"a": {"u": {"ref": "s"}}, "b": {"v": {"ref": "r"}}})
+    write_run(tmp_path, rows, "own")
+    for name in ("alder", "birch"):
+        write_run(tmp_path / "examples", rows, name)
+    return tmp_path
+
+
+def test_runs_below_stand_under_the_folder_to_give(nested: Path) -> None:
+    heads = [line for line in ok("status", nested).out.split("\n") if not line.startswith("  ")]
+    assert heads == [
+        "own  finished", "", f"in {nested}/examples:", "alder  finished", "birch  finished", "",
+    ]  # fmt: skip
+    found = {one["run"]: one["directory"] for one in ok("status", nested, "--json").json}
+    assert found == {
+        "own": str(nested), "alder": f"{nested}/examples", "birch": f"{nested}/examples",
+    }  # fmt: skip
+
+
+def test_every_run_that_is_listed_can_be_read_in_the_folder_it_is_listed_under(
+    nested: Path,
+) -> None:
+    for one in ok("status", nested, "--json").json:
+        folder, run = one["directory"], one["run"]
+        assert ok("report", folder, "--run", run, "--json").json["run"] == run
+        assert ok("sql", folder, "SELECT run FROM runs", "--run", run, "--json").json
+        assert ok("label", "sample", folder, "--run", run).out.count("\n") == 3
+        assert ok("benchmark", folder, "--run", run, "--json").json
+    assert ok("compare", nested / "examples", "alder", "birch", "--json").json["run_b"] == "birch"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("report", "DIR", "--run", "alder"),
+        ("report", "DIR", "scores", "--run", "alder"),
+        ("report", "DIR", "--list", "--run", "alder"),
+        ("sql", "DIR", "FROM scores", "--run", "alder"),
+        ("label", "sample", "DIR", "--run", "alder"),
+        ("benchmark", "DIR", "--run", "alder"),
+        ("compare", "DIR", "own", "alder"),
+        ("compare", "DIR", "birch", "alder"),
+        ("evaluate", "--input", "IN", "--output", "DIR", "--since", "alder"),
+        ("evaluate", "--input", "IN", "--output", "DIR", "--baseline", "alder"),
+    ],
+    ids=lambda words: " ".join(words[:3]),
+)
+def test_a_run_of_a_folder_below_is_told_with_the_folder_to_give(
+    nested: Path, words: tuple[str, ...]
+) -> None:
+    (nested / "in.jsonl").write_text('{"response": "Oslo is green.", "reference_answers": "x"}\n')
+    given = {"DIR": str(nested), "IN": str(nested / "in.jsonl")}
+    done = ends(2, *(given.get(word, word) for word in words))
+    assert f"in '{nested}/examples'" in done.err
+
+
+@pytest.mark.parametrize("words", [("report", "DIR"), ("sql", "DIR", "FROM scores")], ids=str)
+def test_where_a_folder_has_no_run_of_its_own_those_below_are_told(
+    nested: Path, words: tuple[str, ...]
+) -> None:
+    shutil.rmtree(nested / "run=own")
+    done = ends(2, *(str(nested) if word == "DIR" else word for word in words))
+    assert f"give one of them: {nested}/examples (alder, birch)." in done.err
+
+
+def test_an_unfinished_run_is_told_to_be_completed(nested: Path) -> None:
+    (nested / "run=half" / ".attempt-0a").mkdir(parents=True)
+    for words in (
+        ("report", nested, "--run", "half"),
+        ("compare", nested, "own", "half"),
+        ("label", "sample", nested, "--run", "half"),
+    ):
+        done = ends(2, *words)
+        assert f"run 'half' in '{nested}' is not finished" in done.err
+        assert f"'ufo status {nested}' shows how far it is" in done.err
+
+
+def test_the_name_of_a_run_where_a_report_is_expected_is_told(nested: Path) -> None:
+    assert "'own' is a run: name it with --run own." in ends(2, "report", nested, "own").err
+
+
+def test_the_folder_of_one_run_is_no_folder_of_runs(nested: Path) -> None:
+    assert "is the folder of one run; give its parent" in ends(2, "status", nested / "run=own").err
+
+
 # --- attempts
 
 

@@ -1,5 +1,6 @@
 """The results in Python: one checked text with its claims, and a finished run with its tables."""
 
+import sys
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -8,8 +9,11 @@ from typing import Any
 import pytest
 
 from tests.conftest import rows_of, write_run
-from ufo.pipelines.reports.evaluation import Check, Evaluation
+from tests.schemas.labelled import people, verdicts
+from ufo.pipelines.reports.claims import COLUMNS, claims_of, claims_of_text
+from ufo.pipelines.reports.evaluation import Check, Evaluation, Recall
 from ufo.pipelines.runs.remote_results import open_results
+from ufo.schemas.errors import UsageError
 from ufo.schemas.records import Failure
 from ufo.transforms.check_text import CheckedText
 
@@ -130,6 +134,16 @@ def test_a_claim_without_a_passage_has_no_title() -> None:
     assert found["state"] == "not found"
 
 
+def test_a_check_is_a_line_in_a_list_and_its_claims_when_printed() -> None:
+    found = checked({"u": {"ref": "s"}, "v": {"ref": "r"}})
+    assert repr([found]) == (
+        "[<ufo.Check: 1 of 2 claims supported, 1 contradicted; factuality score 0.500, "
+        "coverage 1.000>]"
+    )
+    assert "contradicted by ref (0 for, 1 against)\n  claim     Claim v." in str(found)
+    assert found._repr_html_() == f"<pre>{str(found).replace(chr(34), '&quot;')}</pre>"
+
+
 # --- finished runs
 
 
@@ -180,3 +194,83 @@ def test_what_is_temporary_is_deleted_once_where_a_run_is_closed(run: Any) -> No
     evaluation.close()
     evaluation.close()
     assert ended == ["deleted"]
+
+
+def test_a_run_has_the_score_that_every_display_has(run: Any) -> None:
+    evaluation, _ = run
+    row = evaluation.sql("FROM scores_by_run WHERE mode = 'seq'").to_pylist()[0]
+    assert evaluation.score == row["factuality_score"] == 0.25
+    assert evaluation.coverage == row["coverage"] == 0.5
+    assert evaluation.headline == "1 of 3 claims supported, 1 contradicted, 1 not found"
+    assert evaluation.score_in_words.startswith("factuality score 0.250")
+
+
+def test_a_run_without_a_claim_has_no_score(tmp_path: Path) -> None:
+    write_run(tmp_path, rows_of({"a": {}}))
+    found = Evaluation(open_results(str(tmp_path)), "", ExitStack())
+    assert found.score is None
+    assert found.coverage is None
+    assert repr(found) == "<ufo.Evaluation 'r1': No claim to check; no score: there is no claim>"
+
+
+def test_a_run_is_a_line_in_a_list_and_its_report_when_printed(run: Any) -> None:
+    evaluation, _ = run
+    assert repr([evaluation]).startswith("[<ufo.Evaluation 'r1': 1 of 3 claims supported, 1 ")
+    assert "\n" not in repr(evaluation)
+    assert str(evaluation).startswith(
+        "1 of 3 claims supported, 1 contradicted, 1 not found\nfactuality score 0.250"
+    )
+    evaluation.close()
+    assert repr(evaluation) == "<ufo.Evaluation 'r1': closed>"
+
+
+@pytest.mark.usefixtures("run")
+def test_the_claims_of_a_run_are_those_of_its_main_mode(tmp_path: Path) -> None:
+    rows = claims_of(open_results(str(tmp_path))).to_pylist()
+    shown = [(row["claim"], row["state"], row["label"], row["source"]) for row in rows]
+    assert shown == [
+        ("Claim x.", "not found", None, None),
+        ("Claim v.", "supported", 1, "ref"),
+        ("Claim u.", "contradicted", 0, "ref"),
+    ]
+    assert [row["evidence"] for row in rows] == [None, "what ref says of v", "what ref says of u"]
+    assert [row["sentence"] for row in rows] == ["S x.", "S v.", "S u."]
+    assert rows[0]["question"] == "What of a?"
+
+
+def test_the_claims_of_a_text_have_the_same_columns() -> None:
+    table = claims_of_text(checked({"u": {"ref": "s"}, "v": {"ref": "-", "wiki": "e"}}))
+    assert table.schema == COLUMNS
+    shown = [(row["claim"], row["state"], row["evidence"]) for row in table.to_pylist()]
+    assert shown == [("Claim u.", "supported", "what ref says of u"), ("Claim v.", "error", None)]
+
+
+def test_without_pandas_the_way_to_install_it_is_told(
+    run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    for found in (run[0], checked({"u": {"ref": "s"}})):
+        with pytest.raises(UsageError, match=r"pip install 'ufo-factuality\[pandas\]'"):
+            found.to_pandas()
+
+
+def test_a_recall_run_says_its_recall(tmp_path: Path) -> None:
+    rows = rows_of({})
+    for variant, said in (("rag", "ttf"), ("plain", "tff")):
+        rows["recall_verdicts"] += verdicts("one", variant, "tfn", said, "ttt")
+    rows["recall_verdicts"] += people("one", "rag", "ttt")
+    counts = {"responses": 1, "units": 3, "answers": 2, "failures": 0}
+    write_run(tmp_path, rows, mode="recall", counts=counts)
+    found = Recall(open_results(str(tmp_path)), "", ExitStack())
+    assert found.recall == {"tfn": {"plain": 1 / 3, "rag": 2 / 3}}
+    assert repr(found) == ("<ufo.Recall 'r1': 1 record, 3 facts, 2 answers; recall 0.333 to 0.667>")
+    assert str(found).startswith("run r1: 1 record, 3 facts, 2 answers\n\nFactual recall")
+    assert found._repr_html_().startswith("<pre>run r1")
+
+
+def test_a_recall_run_without_a_verdict_has_no_recall(tmp_path: Path) -> None:
+    counts = dict.fromkeys(("responses", "units", "answers", "failures"), 0)
+    write_run(tmp_path, rows_of({}), mode="recall", counts=counts)
+    found = Recall(open_results(str(tmp_path)), "", ExitStack())
+    assert found.recall == {}
+    assert repr(found).endswith("0 records, 0 facts, 0 answers; no recall>")

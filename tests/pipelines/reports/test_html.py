@@ -19,7 +19,7 @@ from ufo.pipelines.reports.html_report import (
     overview_html,
 )
 from ufo.schemas.results import Results, open_results
-from ufo.schemas.tables import choose_runs
+from ufo.schemas.run_folders import choose_runs
 
 
 def sections(read: Reader) -> list[str]:

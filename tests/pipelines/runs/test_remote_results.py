@@ -79,7 +79,7 @@ def test_labels_are_brought_each_time(there: Path) -> None:
 
 
 def test_messages_name_the_folder_there(there: Path) -> None:
-    with pytest.raises(UsageError, match="unknown run 'odl'; allowed: old, new") as caught:
+    with pytest.raises(UsageError, match="unknown run 'odl'; allowed: new, old") as caught:
         choose_runs(f"file://{there}", "odl")
     assert str(there.parent / "cache") not in caught.value.message
     with pytest.raises(UsageError, match=f"no finished run in 'file://{there}x'"):

@@ -6,7 +6,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.webapp.browser.demo_run import LONG, QUOTE, SENTENCES
 from ufo.schemas.results import Results
-from ufo.schemas.tables import finished_runs
+from ufo.schemas.run_folders import finished_runs
 
 ALDER = "/#/runs/demo/responses/alder-1"
 
