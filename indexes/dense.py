@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from ufo.indexes.embedders import Embedder, Vectors, vectors_of
 from ufo.indexes.retriever import Hit, ranked_passages
+from ufo.schemas.text import quantity
 
 INDEX = "dense.faiss"
 ROWS = "dense-rows.npy"  # the row in the passage store for each vector
@@ -116,7 +117,8 @@ def build(
                 np.save(stream, vectors_of(embedder, shard, dimension))
             unfinished.rename(path)
             if say is not None:
-                say(f"{min((number + 1) * _SHARD, len(rows)):,} of {len(rows):,} passages embedded")
+                done = min((number + 1) * _SHARD, len(rows))
+                say(f"{done:,} of {quantity(len(rows), 'passage')} embedded")
         shards.append(path)
         dimension = dimension or int(np.load(path, mmap_mode="r").shape[1])
     write_vectors(folder, shards, len(rows))

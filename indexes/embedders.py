@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from ufo.schemas import model_files
 from ufo.schemas.errors import IndexUnusable, RunError, UsageError, need
+from ufo.schemas.text import quantity
 
 Vectors = npt.NDArray[np.float32]
 
@@ -91,16 +92,16 @@ class ApiEmbedder:
         sizes = {len(row.embedding) for row in rows}
         if len(rows) != len(texts) or len(sizes) != 1:
             problem = (
-                f"answered {len(texts)} texts with {len(rows)} vectors of {sorted(sizes)} "
-                "dimensions; one vector a text, all of one dimension, is needed"
+                f"answered {quantity(len(texts), 'text')} with {quantity(len(rows), 'vector')} of "
+                f"the dimensions {sorted(sizes)}; one vector a text is needed, all of one dimension"
             )
             raise RunError(f"the embedder {self.name!r} at {client.base_url} {problem}")
         version, dimension = str(reply.model or self._model), sizes.pop()
         if self.version and (version, dimension) != (self.version, self.dimension):
             raise RunError(
                 f"the embedder {self.name!r} at {client.base_url} changed its model between "
-                f"requests: {version!r} of {dimension} dimensions after {self.version!r} of "
-                f"{self.dimension}; run the command again"
+                f"requests: {version!r} of {quantity(dimension, 'dimension')} after "
+                f"{self.version!r} of {self.dimension}; run the command again"
             )
         self.version, self.dimension = version, dimension
         return unit_rows(np.array([row.embedding for row in rows], np.float32))
@@ -263,9 +264,12 @@ def vectors_of(embedder: Embedder, texts: Sequence[str], dimension: int = 0) -> 
         raise RunError(_faulty(embedder, f"failed: {error}")) from error
     wanted = dimension or embedder.dimension
     if vectors.ndim != 2 or len(vectors) != len(texts):
-        problem = f"made an array of {vectors.shape} of {len(texts)} texts, not one vector a text"
+        of_texts = quantity(len(texts), "text")
+        problem = f"made an array of {vectors.shape} of {of_texts}, not one vector a text"
     elif wanted and len(vectors) and vectors.shape[1] != wanted:
-        problem = f"made vectors of {vectors.shape[1]} dimensions, and {wanted} are needed"
+        problem = (
+            f"made vectors of {quantity(vectors.shape[1], 'dimension')}, and {wanted} are needed"
+        )
     elif not np.isfinite(vectors).all():
         problem = "made vectors with NaN or infinity"
     if problem:

@@ -23,6 +23,7 @@ from ufo.indexes.rerank import Reranker
 from ufo.indexes.retriever import Hybrid, Retriever
 from ufo.indexes.store import PassageStore, StoredPassage
 from ufo.schemas.errors import IndexUnusable, UsageError, need, unknown_value
+from ufo.schemas.text import quantity
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ class Index:
             IndexUnusable: a file is damaged.
         """
         if k < 1:
-            raise UsageError(f"{k} passages asked for; at least 1 is needed")
+            raise UsageError(f"{quantity(k, 'passage')} asked for; at least 1 is needed")
         with _damage_reported(self.path, _OF_READING):
             if named is None:
                 hits = self.retriever.search(queries, k)

@@ -26,7 +26,7 @@ from urllib.parse import quote
 from ufo.indexes.wikis import names_without_text, redirect_target
 from ufo.schemas.compression import InputDamaged, compression_of, decompressed
 from ufo.schemas.documents import Columns, RawDocument, documents_in, is_text_file, read_rows
-from ufo.schemas.text import without_nul
+from ufo.schemas.text import quantity, without_nul
 
 # --- slices of files -----------------------------------------------------------------------------
 
@@ -239,7 +239,9 @@ def read_pages(
 def _ending(rest: bytes, n_pages: int, damage: str) -> Iterator[RawPage]:
     """Yield a RawPage with the problem at the end of a dump, if there is one."""
     cut = rest.find(_OPEN)
-    after = f"after {n_pages:,} whole pages" + (", in the middle of a page" if cut >= 0 else "")
+    after = f"after {quantity(n_pages, 'whole page')}" + (
+        ", in the middle of a page" if cut >= 0 else ""
+    )
     partial = rest[cut:] if cut >= 0 else b""
     if damage:
         yield RawPage(partial, f"{damage}; reading stopped {after}")

@@ -105,7 +105,7 @@ def build(
             counts = content["counts"]
             if not counts["articles"]:
                 raise RunError(_no_articles(paths, counts, failures))
-            progress(f"indexing {counts['passages']:,} passages")
+            progress(f"indexing {quantity(counts['passages'], 'passage')}")
             folder.add_engines(building, content, embedder, progress)
     except (OSError, RuntimeError, KeyboardInterrupt) as error:
         kept = ""
@@ -118,8 +118,8 @@ def build(
     if failures:
         first = failures[0]
         warnings.append(
-            f"{len(failures):,} pages or parts of the input failed, see {folder.FAILURES}; "
-            f"the first: {first.key}: {first.message}"
+            f"{quantity(len(failures), 'page or part', 'pages or parts')} of the input failed, "
+            f"see {folder.FAILURES}; the first: {first.key}: {first.message}"
         )
     return BuildResult(output, counts, [*warnings, *_remarks(content)], time.monotonic() - started)
 
@@ -130,8 +130,8 @@ def _remarks(content: Mapping[str, Any]) -> list[str]:
     if left_out := content["counts"]["sentences_left_out"]:
         by = ", ".join(f"{name} ({n:,})" for name, n in content["left_out_by"].items())
         remarks.append(
-            f"{left_out:,} sentences were left out, since the text of a template or formula in "
-            f"them is not known; the most frequent: {by}"
+            f"{quantity(left_out, 'sentence was', 'sentences were')} left out, since the text of a "
+            f"template or formula there is not known; the most frequent: {by}"
         )
     for language in content["languages"]:
         if missing := missing_tables(language):
@@ -196,7 +196,8 @@ def _progress(settings: Settings, say: Callable[[str], None]) -> Callable[[], No
         now = time.monotonic()
         if now - before >= _PROGRESS_SECONDS:
             done = sum(1 for _ in settings.blocks.glob("[0-9]*.json"))
-            say(f"{done:,} blocks of {settings.block_pages} pages done after {now - started:.0f} s")
+            size = quantity(settings.block_pages, "page")
+            say(f"{quantity(done, 'block')} of {size} done after {now - started:.0f} s")
             before = now
 
     return told

@@ -20,6 +20,7 @@ from ufo.pipelines.reports.tabular import page, print_rows
 from ufo.pipelines.runs.chunks import MAX_LINES, InputReport, in_chunks
 from ufo.pipelines.runs.inputs import copies, empty_input, find_inputs, read_inputs
 from ufo.schemas.records import InputRecord, OpenUnits, Passage
+from ufo.schemas.text import quantity
 from ufo.transforms.check import in_use
 from ufo.transforms.extract import extract
 from ufo.transforms.judges.by_name import JUDGES, asks_llm_judge, make_judge
@@ -228,5 +229,6 @@ def print_estimate(found: Mapping[str, Any], as_json: bool) -> None:
     with page(sys.stdout, width) as console:
         print_rows(("step", "source", "model", *COUNTED), rows, console, right=COUNTED)
     looked = "all" if found["sampled"] == found["responses"] else f"{found['sampled']:,}"
-    print(f"{found['responses']:,} responses, {looked} of them gone through; nothing was sent.")
+    responses = quantity(found["responses"], "response")
+    print(f"{responses}, {looked} of them gone through; nothing was sent.")
     print("\n".join([*METHOD, *([_BATCHED] if _BATCHED in found["method"] else [])]))

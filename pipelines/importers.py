@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from ufo.schemas.errors import UsageError, reason_of, unknown_value
 from ufo.schemas.row import OF_CELLS, UnusableValue, kind_of, object_of
 from ufo.schemas.rows import HEAD_BYTES, as_json_lines, format_of, lines_of
-from ufo.schemas.text import escaped
+from ufo.schemas.text import escaped, quantity
 from ufo.transforms.columns import NAMES
 from ufo.transforms.literals import structure_of
 from ufo.transforms.sentences import Span
@@ -85,7 +85,7 @@ def import_records(
                 known = {name: value for name, value in one.items() if value is not None}
                 yield {"id": f"{kind}-{place}", "dataset": kind, **known}
     if not found and problems:
-        raise UsageError(f"none of {len(problems)} records is {kind}; {problems[0]}.")
+        raise UsageError(f"none of {quantity(len(problems), 'record')} is {kind}; {problems[0]}.")
     if not found:
         raise UsageError(f"nothing to import: {str(file)!r} has no records.")
 

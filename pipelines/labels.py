@@ -115,9 +115,9 @@ def sample(results: Results, n: int, seed: int = 0) -> tuple[list[list[object]],
     lines = [list(rows[0]), *(list(row.values()) for row in rows)]
     size = rows[0]["stratum_size"]
     if not of_rest:
-        return lines, f"{len(rows):,} of {size:,} claims at random"
+        return lines, f"{len(rows):,} of {quantity(size, 'claim')} at random"
     return lines, (
-        f"{len(rows):,} of {size:,} claims that no sheet covers, at random; the other "
+        f"{len(rows):,} of {quantity(size, 'claim')} that no sheet covers, at random; the other "
         f"{n_units - size:,} of {n_units:,} are those of {rows[0]['stratum'].removeprefix(_REST)}"
     )
 
@@ -510,8 +510,8 @@ def _sizes(
         whole, units = sum(strata.values()), folder.sizes.get(run, 0)
         if units and whole > units:
             notices.append(
-                f"the strata of run {run} have {whole:,} claims by their stratum_size, and the run "
-                f"has {units:,}"
+                f"the strata of run {run} have {quantity(whole, 'claim')} by their stratum_size, "
+                f"and the run has {units:,}"
             )
         for stratum in (stratum for of, stratum in own if of == run):
             if whole >= units:
@@ -616,8 +616,10 @@ def _of_other_runs(folder: _Folder, runs: Iterable[str], results: Results) -> li
         return []
     found = results.query("SELECT response_id, unit_id FROM fact_units WHERE run = ?", [newest])
     units = {(row["response_id"], row["unit_id"]) for row in found.to_pylist()}
-    return [
-        f"drawn from run {run}; {len(folder.population[run] & units):,} of its "
-        f"{quantity(len(folder.population[run]), 'claim')} are in run {newest}"
-        for run in sorted(runs)
-    ]
+    told = []
+    for run in sorted(runs):
+        population = folder.population[run]
+        there, whole = len(population & units), quantity(len(population), "claim")
+        verb = "is" if there == 1 else "are"
+        told.append(f"drawn from run {run}; {there:,} of its {whole} {verb} in run {newest}")
+    return told

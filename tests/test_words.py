@@ -63,9 +63,10 @@ def of_python(path: Path) -> Iterator[tuple[int, str]]:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
-        match node:
-            case ast.Constant(value=str(text)) if id(node) not in docstrings:
-                yield node.lineno, text
+        if not isinstance(node, ast.Constant) or id(node) in docstrings:
+            continue
+        if isinstance(node.value, str):
+            yield node.lineno, node.value
 
 
 def without(pattern: str, path: Path) -> str:

@@ -18,6 +18,7 @@ from ufo.schemas.records import (
     Usage,
     Verdict,
 )
+from ufo.schemas.text import quantity
 from ufo.transforms.judges.judge import Judge, Judged
 from ufo.transforms.plugin_errors import failure_of, named_errors, passes, reason_of
 from ufo.transforms.sources.fact_source import FactSource, Found, failed
@@ -133,8 +134,8 @@ def _check_whole(judged: Judged, open_units: OpenUnits, judge: Judge) -> None:
     given = {row.unit_id for row in judged.evidence}
     if given != asked:
         raise ValueError(
-            f"verify gave evidence of {len(given):,} claims, {len(given & asked):,} of them "
-            f"among the {len(asked):,} asked for"
+            f"verify gave evidence of {quantity(len(given), 'claim')}, {len(given & asked):,} of "
+            f"them among the {len(asked):,} asked for"
         )
 
 
@@ -144,7 +145,9 @@ async def look_up(open_units: OpenUnits, source: FactSource) -> Sequence[Found]:
     try:
         found = await source.look_up(open_units)
         if len(found) != asked:
-            raise ValueError(f"look_up gave {len(found)} answers for {asked} claims")
+            raise ValueError(
+                f"look_up gave {quantity(len(found), 'answer')} for {quantity(asked, 'claim')}"
+            )
         others = {type(answer).__name__ for answer in found if not isinstance(answer, Found)}
         if others:
             raise TypeError(f"look_up must return ufo.Found objects, not {min(others)}")

@@ -17,7 +17,7 @@ from ufo.schemas.errors import UsageError, unknown_value
 from ufo.schemas.label_words import label_of
 from ufo.schemas.records import Failure, GivenClaim, InputRecord, LabelledSpan, content_id
 from ufo.schemas.row import OF_CELLS, UnusableValue, json_of, kind_of, object_of, value_at
-from ufo.schemas.text import without_nul
+from ufo.schemas.text import quantity, without_nul
 from ufo.transforms.columns import ALIASES, FIELDS, map_advised
 from ufo.transforms.literals import structure_of
 from ufo.transforms.sentences import segment
@@ -411,7 +411,8 @@ def _of_sentences(labels: Sequence[object], text: str) -> list[dict[str, object]
     spans = segment(text)
     if len(spans) != len(labels):
         raise UnusableValue(
-            f"`sentence_labels` has {len(labels)} labels, the response {len(spans)} sentences; "
+            f"`sentence_labels` has {quantity(len(labels), 'label')}, the response "
+            f"{quantity(len(spans), 'sentence')}; "
             "give each with its `start` and `end` instead"
         )
     return [{**span._asdict(), "label": label} for span, label in zip(spans, labels, strict=True)]
@@ -425,6 +426,6 @@ def _stretch(text: str, where: str, item: Any) -> tuple[int, int]:
     if type(start) is not int or type(end) is not int or not 0 <= start < end <= len(text):
         raise UnusableValue(
             f"`{where}` is from {start!r} to {end!r}, not a stretch of a response "
-            f"of {len(text)} characters"
+            f"of {quantity(len(text), 'character')}"
         )
     return start, end

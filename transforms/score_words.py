@@ -87,7 +87,7 @@ def is_many(n: int, of: int) -> bool:
 
 def in_numbers(n: int, of: int) -> str:
     """Return how many judgements were unusable, in words."""
-    return f"{n:,} of {of:,} judgements {'was' if n == 1 else 'were'} unusable"
+    return f"{n:,} of {quantity(of, 'judgement')} {'was' if n == 1 else 'were'} unusable"
 
 
 def beside(row: Mapping[str, Any]) -> str:

@@ -22,6 +22,7 @@ from ufo.schemas.errors import UfoError, UsageError
 from ufo.schemas.records import ERROR, InputRecord, Passage, Response, SourceStatus
 from ufo.schemas.results import Results
 from ufo.schemas.tables import OF_EVALUATE, SCHEMA_VERSION, Run, to_arrow
+from ufo.schemas.text import quantity
 from ufo.transforms.check_text import Answered, CheckedText, Step, opened, scored, steps
 from ufo.transforms.english.words import is_english
 from ufo.transforms.extract import Extracted
@@ -325,7 +326,8 @@ def size_of(folder: str) -> str:
     except (UfoError, OSError):
         return f"the index {folder}, which is not on this machine"
     counts, dated = manifest["counts"], manifest.get("dump_date")
-    size = f"an index of {counts['articles']:,} articles, {counts['passages']:,} passages"
+    articles = quantity(counts["articles"], "article")
+    size = f"an index of {articles}, {quantity(counts['passages'], 'passage')}"
     return f"{size}, dump of {dated}" if dated else size
 
 

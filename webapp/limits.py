@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from ufo.schemas.text import quantity
+
 
 @dataclass(frozen=True, slots=True)
 class ServiceLimits:
@@ -104,7 +106,8 @@ class Rate:
             wait = (1 - level) / self._per_second
             raise Refused(
                 429,
-                f"more than {self._per_second * 60:.0f} requests of this kind a minute",
+                f"more than {quantity(round(self._per_second * 60), 'request')} of this kind a "
+                "minute",
                 f"send fewer; the next is taken in {wait:.1f} s",
                 wait,
             )

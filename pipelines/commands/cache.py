@@ -14,6 +14,7 @@ from ufo.pipelines.commands.output import declare
 from ufo.pipelines.options.option import Option, Parser
 from ufo.schemas.errors import RunError, UsageError
 from ufo.schemas.storage import OFF, checked_cache, default_cache, is_remote
+from ufo.schemas.text import quantity
 from ufo.transforms.llm.batch_store import BatchStore
 from ufo.transforms.llm.client_settings import store_path
 from ufo.transforms.llm.store import KINDS, SqliteStore, Store, StoreError, open_store
@@ -96,4 +97,5 @@ def _prune(arguments: argparse.Namespace, store: Store, uri: str) -> None:
     if gone and isinstance(store, SqliteStore):
         store.compact()
     size = sum(entry.size for entry in gone)
-    print(f"{len(gone):,} of {len(entries):,} entries forgotten ({size / _MB:,.1f} MB) in {uri}")
+    whole = quantity(len(entries), "entry", "entries")
+    print(f"{len(gone):,} of {whole} forgotten ({size / _MB:,.1f} MB) in {uri}")

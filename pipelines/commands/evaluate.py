@@ -179,7 +179,8 @@ def _print(summary: Mapping[str, Any], folder: str, compared: bool) -> None:
     if summary["requests"]:
         cost = summary["cost_usd"]
         priced = "cost unknown" if cost is None else f"${cost:,.4f}"
-        print(f"{summary['requests']:,} requests, {summary['tokens']:,} tokens, {priced}")
+        requests = quantity(summary["requests"], "request")
+        print(f"{requests}, {quantity(summary['tokens'], 'token')}, {priced}")
     if failures:
         print(f"{quantity(failures, 'failure')}, each with its reason in the table `failures`")
     print(f"results in {folder}")

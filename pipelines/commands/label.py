@@ -109,7 +109,7 @@ def _import(args: argparse.Namespace) -> int:
     repeated = f", {found['repeated']:,} repeated" if found["repeated"] else ""
     labelled = found["true"] + found["false"] + found["partly"]
     print(
-        f"{found['rows']:,} rows: {labelled:,} labelled ({found['true']:,} true, "
+        f"{quantity(found['rows'], 'row')}: {labelled:,} labelled ({found['true']:,} true, "
         f"{found['false']:,} false{partly}), {found['unsure']:,} unsure, {found['blank']:,} blank"
         f"{repeated}"
     )

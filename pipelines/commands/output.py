@@ -20,6 +20,7 @@ from ufo.pipelines.reports.tabular import (
     write_json,
 )
 from ufo.schemas.results import Results
+from ufo.schemas.text import quantity
 from ufo.transforms.score_words import as_shown
 
 ROWS = 20
@@ -123,11 +124,14 @@ def print_reader_as(
             if lost:
                 most = max(lost, key=lambda row: row[at] / (row[of] or 1))
                 console.print(
-                    f"{len(lost):,} of {len(shown):,} rows have unusable judgements, the worst "
+                    f"{len(lost):,} of {quantity(len(shown), 'row')} "
+                    f"{'has' if len(lost) == 1 else 'have'} unusable judgements, the worst "
                     f"{most[at]:,} of {most[of] or 0:,}; --json has n_unusable of each"
                 )
         if not shown:
             # A path is not broken over lines.
             console.print(f"no rows: {empty}" if empty else "no rows", soft_wrap=True)
         if limit and next(rows, None) is not None:
-            console.print(f"\nThe first {limit} rows. All of them: --rows 0, --json or --csv.")
+            console.print(
+                f"\nThe first {quantity(limit, 'row')}. All of them: --rows 0, --json or --csv."
+            )

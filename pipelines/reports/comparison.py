@@ -320,8 +320,9 @@ def _too_few_equal(found: Row, level: float) -> str:
     if not all_drop_alike or level == 0 or found["p"] < level:
         return ""
     needed = math.floor(-math.log2(level)) + 1
-    said = f"all {n:,} pairs drop by {-found['difference']:.3f}"
-    return f"{said}, and a sign test at p < {level:g} takes {needed:,} pairs"
+    drops = "its only pair drops" if n == 1 else f"all {n:,} pairs drop"
+    said = f"{drops} by {-found['difference']:.3f}"
+    return f"{said}, and a sign test at p < {level:g} takes {quantity(needed, 'pair')}"
 
 
 def nothing_compared(error: NothingToCompare) -> Row:

@@ -35,13 +35,15 @@ def corrected_words(rows: Sequence[Mapping[str, Any]]) -> Row | None:
     sampled = next((row for row in rows if row["level"] == "sampled"), whole)
     if n < of:
         if sampled["corrected_score"] is not None:
+            these = "this claim" if n == 1 else f"these {n:,} claims"
             notes.append(
-                f"Of these {n:,} claims {sampled['corrected_score']:.3f}{interval(sampled)}; the "
-                f"judge says {sampled['judge_score']:.3f}"
+                f"Of {these} {sampled['corrected_score']:.3f}{interval(sampled)}; the judge says "
+                f"{sampled['judge_score']:.3f}"
             )
         if whole["corrected_score"] is not None:
+            counted = "counts" if of - n == 1 else "count"
             notes.append(
-                f"The other {of - n:,} count as judged, and in the interval with any error"
+                f"The other {of - n:,} {counted} as judged, and in the interval with any error"
             )
         following = f"To label next, drawn from the other {quantity(of - n, 'claim')}"
     return {

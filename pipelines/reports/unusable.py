@@ -14,6 +14,7 @@ from ufo.schemas.records import (
     UNPARSABLE,
     UNSUPPORTED_LANGUAGE,
 )
+from ufo.schemas.text import quantity
 from ufo.transforms.plugin_errors import ERROR_IN
 from ufo.transforms.score_words import in_numbers, is_many
 
@@ -101,7 +102,7 @@ class Unusable:
         advice = f"; try {self.try_}" if self.try_ and self.many else ""
         head = in_numbers(self.n, self.of)
         if self.extraction:
-            head = f"no claim could be extracted from {self.n:,} of {self.of:,} responses"
+            head = f"no claim could be extracted from {self.n:,} of {quantity(self.of, 'response')}"
         told = " ".join(self.said.split())
         told = told if len(told) <= _MOST_WORDS else f"{told[:_MOST_WORDS]} …"
         return f"{head}{advice}" + (f" ({why})" if why else "") + (f": {told}" if told else "")

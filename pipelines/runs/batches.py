@@ -138,9 +138,9 @@ class Rounds:
             many = self._round >= _MANY * (self._most_rounds + 1)
             if (asked and many) or (stuck and not asked):
                 raise RunError(
-                    f"after {self._round} rounds of batches there is still something to wait for: "
-                    "a source or judge gives other answers in each pass, which cannot be asked by "
-                    "batches, or the file of batches was lost (--fresh starts over)"
+                    f"after {quantity(self._round, 'round')} of batches there is still something "
+                    "to wait for: a source or judge gives other answers in each pass, which cannot "
+                    "be asked by batches, or the file of batches was lost (--fresh starts over)"
                 )
             stuck = not asked
             if stuck:  # responses wait for judgements that others asked for and did not get
@@ -340,8 +340,9 @@ class Rounds:
             self._say(f"batch {batch.id} is {state.word}; its replies are not all there yet")
             return False
         if (damaged or len(keys) != batch.requests) and not state.message:
-            told = f"{len(keys):,} requests and {damaged:,} damaged lines"
-            self._say(f"batch {batch.id} of {batch.requests:,} requests has replies to {told}")
+            requests = quantity(batch.requests, "request")
+            told = f"{quantity(len(keys), 'request')} and {quantity(damaged, 'damaged line')}"
+            self._say(f"batch {batch.id} of {requests} has replies to {told}")
         self._finish(batch, state, waiting, errors)
         return True
 

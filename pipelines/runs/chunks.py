@@ -250,7 +250,8 @@ class InputReport:
         first = self._first
         said = (
             f"--input {', '.join(files)}: no record of the input can be used, of {self._lines:,}.",
-            f"{first.key}: {first.message}. It begins: {(first.input or '')[:_EXAMPLE]}",
+            f"{first.key}: {first.message}{'' if first.message.endswith('?') else '.'}",
+            f"It begins: {(first.input or '')[:_EXAMPLE]}",
             *self._columns_left_out(),
         )
         raise NothingUsable(" ".join(said))

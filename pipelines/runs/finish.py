@@ -38,6 +38,7 @@ from ufo.schemas.tables import (
     to_arrow,
     write_part,
 )
+from ufo.schemas.text import quantity
 from ufo.transforms.job import Job
 from ufo.transforms.recall.recallers import RecallJob
 from ufo.transforms.votes import ALL, MV, SEQ, SINGLE
@@ -231,8 +232,8 @@ def check_complete(parts: Sequence[Part], job: Job) -> None:
         n_verdicts, wanted = n_rows["verdicts"], for_each_unit * n_rows["fact_units"]
     if n_verdicts != wanted:
         raise RunError(
-            f"there are {n_verdicts:,} verdicts, not {wanted:,}: the runner lost some. Please "
-            "report it with Beam's version and the command."
+            f"the run has {quantity(n_verdicts, 'verdict')}, not {wanted:,}: the runner lost some. "
+            "Please report it with Beam's version and the command."
         )
 
 

@@ -160,7 +160,7 @@ class Progress:
             shares = f"answered by {shares}"
         items = (
             self._note,
-            f"{done:,}/{max(self._total, done):,} responses",
+            f"{done:,}/{quantity(max(self._total, done), 'response')}",
             f"{extracted:,} extracted" if done < extracted else "",
             checked + (f" ({shares})" if shares else ""),
             quantity(failures, "failure") if failures else "",
@@ -214,8 +214,9 @@ class Progress:
     def _requests(self) -> Iterator[str]:
         log = self._log
         if log.get(REQUESTS) or log.get(IN_FLIGHT):
-            yield f"{log.get(IN_FLIGHT, 0):,.0f} requests in flight"
-            yield f"{_short(log.get(PROMPT_TOKENS, 0) + log.get(COMPLETION_TOKENS, 0))} tokens"
+            tokens = log.get(PROMPT_TOKENS, 0) + log.get(COMPLETION_TOKENS, 0)
+            yield f"{quantity(round(log.get(IN_FLIGHT, 0)), 'request')} in flight"
+            yield f"{_short(tokens)} {'token' if tokens == 1 else 'tokens'}"
             if self._priced:
                 yield f"${log.get(COST, 0):,.4f}"
 

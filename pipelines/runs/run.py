@@ -76,6 +76,7 @@ from ufo.schemas.errors import (
 )
 from ufo.schemas.records import Part
 from ufo.schemas.tables import Manifest, to_arrow
+from ufo.schemas.text import quantity
 from ufo.transforms.job import Job
 from ufo.transforms.llm.shared import end_run
 from ufo.transforms.llm.usage_log import UsageLog, UsageReader
@@ -373,7 +374,8 @@ def _reuse(plan: Plan, earlier: Manifest | None, progress: Progress) -> Reuse | 
     found = reuse_from(output, plan.name, earlier, plan.fingerprint, since=False)
     same, again = len(found.hashes), found.again
     progress.say(
-        f"Run {plan.name}: {same:,} responses kept, {again:,} with errors evaluated again."
+        f"Run {plan.name}: {quantity(same, 'response')} kept, {again:,} with errors evaluated "
+        "again."
     )
     return found
 
@@ -468,7 +470,7 @@ def _reused(plan: Plan, attempt: Attempt, reuse: Reuse | None, progress: Progres
         return []
     parts = copy_reused(plan.settings.output, reuse, attempt.chunk_folder(REUSED))
     if reuse.compared:
-        progress.say(f"{len(reuse.taken):,} responses reused from run {reuse.run}.")
+        progress.say(f"{quantity(len(reuse.taken), 'response')} reused from run {reuse.run}.")
     return parts
 
 

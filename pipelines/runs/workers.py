@@ -36,6 +36,7 @@ from ufo.schemas.errors import (
     lacks_memory,
 )
 from ufo.schemas.storage import own_folder
+from ufo.schemas.text import quantity
 from ufo.transforms.job import WAITING, Job
 
 _ENDING_SECONDS = 8.0  # longer than a process waits for its last replies
@@ -115,7 +116,8 @@ def run_chunks(
     except (Exception, KeyboardInterrupt) as error:
         if is_interrupt(error):
             raise Interrupted(
-                f"interrupted; {len(done)} finished chunks are kept, and the same command "
+                f"interrupted; {quantity(len(done), 'finished chunk is', 'finished chunks are')} "
+                "kept, and the same command "
                 "completes the run"
             ) from None
         raise of_step(error, attempt) from error

@@ -166,9 +166,9 @@ def test_what_has_no_beginning_or_no_end_is_a_problem(
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        pytest.param(ONE + b"<page>", "after 1 whole pages, in the middle of a page,", id="a page"),
-        pytest.param(ONE + b" <page>", "after 1 whole pages, in the middle of a page,", id="space"),
-        pytest.param(ONE, "after 1 whole pages, without", id="no page"),
+        pytest.param(ONE + b"<page>", "after 1 whole page, in the middle of a page,", id="a page"),
+        pytest.param(ONE + b" <page>", "after 1 whole page, in the middle of a page,", id="space"),
+        pytest.param(ONE, "after 1 whole page, without", id="no page"),
         pytest.param(b"", "after 0 whole pages, without", id="nothing"),
     ],
 )

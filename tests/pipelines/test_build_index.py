@@ -169,7 +169,7 @@ def test_slices_in_several_processes_give_the_same_index(
     cut: dict[str, Any] = {"slice_bytes": 400, "block_pages": 1, "progress": lines.append}
     other = build(many, tmp_path / "two", workers=2, **cut)
     *reading, indexing = lines
-    assert reading[-1].startswith(f"{len(PAGES)} blocks of 1 pages done after")
+    assert reading[-1].startswith(f"{len(PAGES)} blocks of 1 page done after")
     assert indexing.startswith("indexing")
     assert one.counts == other.counts
     assert _tables(one.path) == _tables(other.path)

@@ -116,7 +116,7 @@ def test_the_newest_thousand_texts_are_kept(base: Setup, tmp_path: Path) -> None
     ("articles", "day", "told"),
     [
         (1_234, None, "an index of 1,234 articles, 5 passages"),
-        (1, "2025-01-02", "an index of 1 articles, 5 passages, dump of 2025-01-02"),
+        (1, "2025-01-02", "an index of 1 article, 5 passages, dump of 2025-01-02"),
     ],
     ids=["of documents", "of a dump"],
 )

@@ -11,6 +11,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ufo.schemas.text import quantity
 from ufo.transforms.llm.request import Choice, Completion, LlmError, Request
 from ufo.transforms.llm.usage import usage_row
 
@@ -59,7 +60,8 @@ class FakeClient:
         asked = len(self.requests)
         if asked > len(self._script):
             raise LlmError(
-                f"the script has {len(self._script)} replies and this is request {asked}: "
+                f"the script has {quantity(len(self._script), 'reply', 'replies')} and this is "
+                f"request {asked}: "
                 f"{request.step or request.role}, {request.messages[-1].content[:200]!r}",
                 final=True,
             )

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 from uuid import uuid4
 
 from ufo.schemas.records import Usage
+from ufo.schemas.text import quantity
 from ufo.transforms.llm.errors import BUSY, MODEL, SendError, Tokens
 from ufo.transforms.llm.forms import PROBE
 from ufo.transforms.llm.request import LlmError, Report
@@ -446,8 +447,8 @@ def _final(error: SendError, more: str) -> SendError:
 
 def _duration(seconds: float, more: str = "") -> str:
     if seconds < 90:
-        return f"{max(0, ceil(seconds))}{more} seconds"
-    return f"{round(seconds / 60)}{more} minutes"
+        return quantity(max(0, ceil(seconds)), f"{more} second".strip())
+    return quantity(round(seconds / 60), f"{more} minute".strip())
 
 
 async def retrying(

@@ -14,7 +14,7 @@ from ufo.schemas.records import (
     OpenUnits,
     Passage,
 )
-from ufo.schemas.text import storable
+from ufo.schemas.text import quantity, storable
 from ufo.transforms.judges.llm.parsing import arguments_of, reason_of
 from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.endpoint import endpoints
@@ -201,7 +201,11 @@ class LlmSource(FactSource):
             for sample, text in enumerate(texts)
             if text
         ]
-        came = f"{len(hits)} of {self.samples} samples came" if hits else "no sample has an answer"
+        came = (
+            f"{len(hits)} of {quantity(self.samples, 'sample')} came"
+            if hits
+            else "no sample has an answer"
+        )
         if failed is not None:
             came = f"{came}; " if hits else ""
             return Found(hits, ERROR, failed.reason, "LlmError", f"{came}{failed.message}")

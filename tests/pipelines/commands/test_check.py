@@ -202,7 +202,7 @@ def test_a_failure_is_told_once_and_some_usable_judgement_is_enough(tmp_path: Pa
     ("text", "told"),
     [
         (" ", "the text is empty"),
-        ("Осло находится в Норвегии.", "1 of 1 judgements was unusable"),
+        ("Осло находится в Норвегии.", "1 of 1 judgement was unusable"),
     ],
     ids=["an empty text", "a language that the judge does not know"],
 )

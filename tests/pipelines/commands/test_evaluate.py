@@ -100,7 +100,7 @@ def test_a_score_below_the_limit_is_exit_code_3(
     [
         pytest.param([NO_CLAIM], 3, "Below --fail_under 0.0: no score: there is no claim\n", 0.0,
                      id="no claim"),
-        pytest.param([RUSSIAN], 1, "1 of 1 judgements was unusable; try --judge llm", 1.0,
+        pytest.param([RUSSIAN], 1, "1 of 1 judgement was unusable; try --judge llm", 1.0,
                      id="nothing usable"),
         pytest.param([ENGLISH, RUSSIAN], 0, "1 of 2 judgements was unusable; try --judge llm", 0.5,
                      id="half of it usable"),

@@ -65,7 +65,7 @@ def documents(tmp_path: Path) -> Path:
 def test_a_build_says_what_it_does_and_what_it_made(documents: Path, tmp_path: Path) -> None:
     done = ok("index", "build", "--input", documents, "--output", tmp_path / "index")
     assert done.err.startswith("indexing 3 passages\n")
-    assert "warning: 1 pages or parts of the input failed" in done.err
+    assert "warning: 1 page or part of the input failed" in done.err
     head, *counts = done.out.splitlines()
     assert head.startswith(f"{tmp_path}/index: built in ")
     # A count of nothing is left out.

@@ -80,7 +80,7 @@ OURS = Failure("verify", "a", "refused", "the reply is cut", None)
     ("votes", "failures", "sentence"),
     [
         pytest.param({"u": {"ref": "s"}}, [], "", id="nothing"),
-        pytest.param({}, [REFUSED], "no claim could be extracted from 1 of 1 responses "
+        pytest.param({}, [REFUSED], "no claim could be extracted from 1 of 1 response "
                      "(refused 1): No.", id="the claims"),
         pytest.param({"u": {"ref": "s"}}, [REFUSED], "", id="some claims"),
         pytest.param({"u": {"ref": "e", "wiki": "n"}}, [],

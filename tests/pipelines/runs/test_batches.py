@@ -99,7 +99,7 @@ def test_a_damaged_line_is_counted_and_its_request_asked_again(
     assert None not in run(requests=REQUESTS)[-1]
     assert run.sizes == [REQUESTS, 1]
     assert sum(slept) < 60
-    said = f"of {REQUESTS} requests has replies to {REQUESTS - 1} requests and 1 damaged lines"
+    said = f"of {REQUESTS} requests has replies to {REQUESTS - 1} requests and 1 damaged line"
     assert said in " ".join(run.told.lines)
 
 

@@ -292,7 +292,7 @@ def test_tokens_are_told_in_their_unit(
     bar = Progress(9, quiet=True)
     with bar.watching(UsageReader(str(tmp_path / "log"))):
         pass
-    assert bar.line().split(" · ")[-2:] == ["1 requests in flight", f"{told} tokens"]
+    assert bar.line().split(" · ")[-2:] == ["1 request in flight", f"{told} tokens"]
 
 
 def test_responses_that_wait_for_a_batch_are_told_until_the_next_round(clock: list[float]) -> None:

@@ -1,7 +1,7 @@
 /** The score of the whole text, further scores on request, and the share of each source. */
 
 import { h } from "../dom.js";
-import { capital, decimal, percent } from "../text.js";
+import { capital, counted, decimal, percent } from "../text.js";
 import { row, table } from "./parts.js";
 
 /** @import * as T from "../types.js" */
@@ -23,7 +23,7 @@ export function scoresView(checked, { scores, mode, changed }) {
   const { n_supported: yes, n_refuted: no, n_noans: silent, n_error: errors, credibility } = scores.passage;
   const main = scores.scores.find((one) => one.mode === mode);
   const was = before.scores.find((one) => one.mode === mode);
-  const support = `${yes} of ${yes + no + silent} pieces of evidence support their claim${errors > 0 ? `, ${errors} errors apart` : ""}`;
+  const support = `${yes} of ${counted(yes + no + silent, "piece")} of evidence ${yes === 1 ? "supports its" : "support their"} claim${errors > 0 ? `, ${counted(errors, "error")} apart` : ""}`;
   return h(
     "section",
     { class: "scores", "aria-label": "Scores" },

@@ -1,7 +1,7 @@
 /** Evaluate a file: choose or drop it, map its columns, follow it, stop it, open its run. */
 
 import { h } from "../dom.js";
-import { grouped } from "../text.js";
+import { counted, grouped } from "../text.js";
 import { button, field, problemBox, row, select, table } from "./parts.js";
 import { settingsView } from "./settings.js";
 
@@ -62,7 +62,7 @@ function recognised(columns, map) {
   if (columns.length === 0) return ", its columns are read when it is evaluated";
   const known = Object.entries(map).filter(([, column]) => column);
   const said = known.map(([name, column]) => (name === column ? name : `${column} as ${name.replaceAll("_", " ")}`));
-  return `, ${columns.length} columns; recognised: ${said.join(", ") || "none"}`;
+  return `, ${counted(columns.length, "column")}; recognised: ${said.join(", ") || "none"}`;
 }
 
 /**
