@@ -102,8 +102,9 @@ def _reference(given: str) -> str:
     else:
         if not is_utf8(given):
             raise UsageError(f"--references {given!r:.100} is not UTF-8, and there is no such file")
-        if len(given.split()) == 1:
-            logs.tell(f"There is no file {given}, so this word is the reference.")
+        if len(given.split()) == 1 and given.isascii():  # not Chinese, which has no blanks
+            why = "there is no such file, and one word is no text"
+            raise UsageError(f"--references {given!r} cannot be read: {why}")
         text = given
     if not text.strip():
         raise UsageError(f"--references {given!r} has no text")

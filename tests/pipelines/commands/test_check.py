@@ -123,6 +123,9 @@ def test_what_is_checked_is_said_where_it_is_unclear(
         pytest.param(["A b.", "--references", "blank"], "--references 'blank' is empty; give a",
                      id="a reference without a text"),
         pytest.param(["folder"], "'folder' is a folder; give a text", id="a folder"),
+        pytest.param(["A b.", "--references", "London"],
+                     "--references 'London' cannot be read: there is no such file, and one word is no text",
+                     id="a word"),
         pytest.param(["A b.", "--references", "https://example.org/a"],
                      "is a web address; give the text of the page", id="a web address"),
     ],
@@ -149,8 +152,7 @@ WRONG = "Ada Lovelace was born in Paris."
         pytest.param([WRONG, "--references", "ada", "tea"], "", id="two files"),
         pytest.param([WRONG, "--references", "tea", "--references", ADA], "", id="both"),
         pytest.param(["--references", "ada", WRONG], "", id="before the text"),
-        pytest.param([WRONG, "--references", "ada", "London"],
-                     "There is no file London, so this word is the reference.\n", id="a word"),
+        pytest.param([WRONG, "--references", "ada", "伦敦是英国的首都。"], "", id="without blanks"),
     ],
 )  # fmt: skip
 def test_references_are_what_a_person_gives(tmp_path: Path, words: list[str], told: str) -> None:
