@@ -124,7 +124,7 @@ def test_what_is_checked_is_said_where_it_is_unclear(
                      id="a reference without a text"),
         pytest.param(["folder"], "'folder' is a folder; give a text", id="a folder"),
         pytest.param(["A b.", "--references", "London"],
-                     "--references 'London' cannot be read: there is no such file, and one word is no text",
+                     "--references 'London' cannot be read: there is no such file, and one word is",
                      id="a word"),
         pytest.param(["A b.", "--references", "https://example.org/a"],
                      "is a web address; give the text of the page", id="a web address"),
