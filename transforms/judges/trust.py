@@ -82,14 +82,14 @@ def trust_line(
                 return f"{_ADVICE}. {_NOT_MEASURED}"
             recalls.append(measured["refuted_recall"])
     words = _MEASURED[kinds[0]].words if len(kinds) == 1 else "these sources"
-    return f"{_ADVICE}. With {words} it misses {_missed(min(recalls))} false claims."
+    return f"{_ADVICE}. With {words} it finds {_found(min(recalls))} false claims."
 
 
-def _missed(found: float) -> str:
-    """Return in a word how many false claims are missed, of which a share is found."""
-    if found < 0.5:
-        return "most"
-    return "many" if found < 0.8 else "some"
+def _found(share: float) -> str:
+    """Return in a word how many false claims are found."""
+    if share < 0.2:
+        return "few"
+    return "some" if share < 0.5 else "many"
 
 
 def trust_figures(models: Iterable[str], types: Iterable[str], stated: str = "") -> str:

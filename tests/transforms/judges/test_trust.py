@@ -11,10 +11,10 @@ from ufo.transforms.verifiers.by_name import shown
 
 TYPES = ("reference", "wikipedia", "web", "llm", "own")
 LINES = {
-    ("reference",): "With reference texts it misses most false claims.",
-    ("wikipedia",): "With an encyclopaedia it misses most false claims.",
-    ("web",): "With web pages it misses most false claims.",
-    ("reference", "web"): "With these sources it misses most false claims.",
+    ("reference",): "With reference texts it finds few false claims.",
+    ("wikipedia",): "With an encyclopaedia it finds few false claims.",
+    ("web",): "With web pages it finds few false claims.",
+    ("reference", "web"): "With these sources it finds few false claims.",
     ("llm",): "It was not measured on evidence of this kind.",
     ("own",): "It was not measured on evidence of this kind.",
     ("web", "own"): "It was not measured on evidence of this kind.",
