@@ -54,6 +54,11 @@ class UfoError(Exception):
         super().__init__(message)
         self.message = message
 
+    def reword(self, message: str) -> None:
+        """Say the same in other words, for another reader."""
+        self.message = message
+        self.args = (message,)
+
 
 class UsageError(UfoError):
     """The command, its configuration or its files are wrong; nothing was started."""

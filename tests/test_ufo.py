@@ -252,7 +252,7 @@ def test_references_that_are_a_mapping_are_refused() -> None:
 
 
 def test_an_unknown_option_is_answered_with_the_nearest() -> None:
-    with pytest.raises(ufo.UsageError, match="--passages"):
+    with pytest.raises(ufo.UsageError, match="did you mean passages"):
         ufo.evaluate([ETNA], ["reference"], pasages=3)  # type: ignore[call-arg]
 
 
@@ -368,8 +368,8 @@ class TestCheck:
             ("", {}, "empty"),
             ("\ud83d", {}, "surrogate"),
             (ETNA, {"sources": ["referense"]}, "Did you mean"),
-            (ETNA, {"mode": "single", "sources": [Knows("a"), "reference"]}, "--mode single"),
-            (ETNA, {"sources": ["reference"], "pasages": 3}, "--passages"),
+            (ETNA, {"mode": "single", "sources": [Knows("a"), "reference"]}, 'mode="single" asks'),
+            (ETNA, {"sources": ["reference"], "pasages": 3}, "mean passages"),
         ]
         for text, options, message in wrong:
             with pytest.raises(ufo.UsageError, match=message):

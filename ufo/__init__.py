@@ -13,7 +13,6 @@ This is the only module that users and plug-ins import. To write a fact source, 
 `FactSource` and implement `find`. To write a judge, subclass `Judge` and implement `outcome`.
 """
 
-import asyncio
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -32,12 +31,12 @@ from ufo.schemas.errors import (
     UfoError,
     UsageError,
 )
-from ufo.schemas.records import Evidence, FactUnit, Failure, OpenUnits, Passage, Verdict
+from ufo.schemas.records import Evidence, FactUnit, OpenUnits, Passage, Verdict
 from ufo.schemas.storage import own_folder
 from ufo.transforms.judges.judge import Judge, JudgeContext, Judged, Judgement
 from ufo.transforms.llm.fake import FakeClient
-from ufo.transforms.llm.request import Client, LlmError
-from ufo.transforms.loop import process_loop, wait_for
+from ufo.transforms.llm.request import Client
+from ufo.transforms.loop import wait_for
 from ufo.transforms.sources.fact_source import FactSource, Found, Retrieved, SourceContext
 from ufo.transforms.verifiers.verifier import Pair, Probabilities, Verifier
 
@@ -45,7 +44,6 @@ if TYPE_CHECKING:
     from ufo.pipelines.runs.given import Given, References
     from ufo.pipelines.runs.run import Finished
     from ufo.schemas.results import Results
-    from ufo.transforms.job import Job
 
 __all__ = [
     "Check",
@@ -202,6 +200,7 @@ def _finished(
     temporary output folder, and the settings. If this process is killed, the next command deletes
     the folder."""
     # As in `evaluate`.
+    from ufo.pipelines.options.doors import python_door
     from ufo.pipelines.runs.given import input_path
     from ufo.pipelines.runs.remote_results import open_results
 
@@ -209,12 +208,22 @@ def _finished(
     if output is None:
         output = temporary.enter_context(own_folder()) or tempfile.mkdtemp(prefix="ufo-")
     values = {"output": str(output), **options}
+    path = name
     try:
-        with own_folder() as own, tempfile.TemporaryDirectory(dir=own) as inputs:
+        with (
+            python_door({"input": name}),
+            own_folder() as own,
+            tempfile.TemporaryDirectory(dir=own) as inputs,
+        ):
             path = input_path(given, name, inputs)
             settings = settings_of({"input": path, **values})
             done = run(settings)
             return open_results(settings.output, done.name), done.folder, temporary, settings
+    except UfoError as error:
+        temporary.close()
+        if not isinstance(given, (str, Path)):  # its file was ours, and is gone
+            error.reword(error.message.replace(f" {path}:", ":").replace(path, name))
+        raise
     except BaseException:
         temporary.close()
         raise
@@ -256,37 +265,12 @@ async def check(
         1.0
     """
     # As in `evaluate`.
-    from ufo.pipelines.options.jobs import job_of_text
+    from ufo.pipelines.options.doors import python_door
+    from ufo.pipelines.runs.check import check as check_given
 
-    job = job_of_text({"mode": mode, **options}, sources)
-    checked = _check(text, question, references, job, client)
-    # On the process's own loop, where connections to models and searches are kept.
-    return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(checked, process_loop()))
-
-
-async def _check(
-    text: str,
-    question: str | None,
-    references: "References",
-    job: "Job",
-    client: Client | None,
-) -> Check:
-    # As in `evaluate`.
-    from ufo.pipelines.runs.given import line_of, references_of
-    from ufo.transforms.check_text import check_text, opened
-    from ufo.transforms.read import parse
-
-    given = {"response": text, "question": question, "reference_answers": references_of(references)}
-    record = parse("text", line_of(given).encode())
-    if isinstance(record, Failure):
-        raise UsageError(record.message)
-    try:
-        async with opened(job, client) as (sources, judge):
-            rows = await check_text(record, sources, judge, job)
-            types = {spec.name: spec.type for spec in job.sources}
-            return Check(rows, types, job.mode, job.tie)
-    except LlmError as error:
-        raise RunError(error.message) from error
+    options_given = {"mode": mode, **options}
+    with python_door():
+        return await check_given(text, question, references, sources, options_given, client)
 
 
 @_with_help_of(CheckKeywords)

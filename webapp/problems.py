@@ -10,6 +10,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
+from ufo.pipelines.options.doors import in_fields
 from ufo.schemas.errors import CostCapped, RunError, UfoError, UsageError
 from ufo.transforms.llm.request import LlmError
 from ufo.webapp.answers import FieldError, Problem
@@ -105,7 +106,7 @@ def problem_of(error: BaseException) -> Problem:
         return problem(400, "the JSON is nested too deeply")
     for kind, status, remedy in _KINDS:
         if isinstance(error, kind):
-            return problem(status, str(getattr(error, "message", error)), remedy)
+            return problem(status, in_fields(str(getattr(error, "message", error))), remedy)
     # Its message may have anything in it, so it goes only to the log.
     return problem(500, f"an error of the kind {type(error).__name__}; the log has more")
 

@@ -19,6 +19,7 @@ from uuid import uuid4
 
 from filelock import FileLock, Timeout
 
+from ufo.pipelines.options.doors import in_fields
 from ufo.schemas.errors import EXIT_DONE, EXIT_FAILED, RunError
 from ufo.schemas.tables import manifest_of
 from ufo.webapp.limits import Refused
@@ -95,7 +96,7 @@ class Upload:
             # The user knows the file's name, but not the service's folders.
             said = str(event["message"]).replace(str(self.file), self.status.name)
             results = re.escape(str(self.run.parent))
-            self.say(re.sub(rf"{results}[^\s'\";]*", "its run", said))
+            self.say(in_fields(re.sub(rf"{results}[^\s'\";]*", "its run", said)))
 
     def say(self, text: str) -> None:
         """Add a line to the log, which keeps the last ones."""

@@ -6,16 +6,17 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-import ufo
 from ufo.pipelines import logs
 from ufo.pipelines.options.groups import OF_TEXT
 from ufo.pipelines.options.option import Parser
 from ufo.pipelines.reports.tabular import as_json, page
 from ufo.pipelines.reports.terminal import print_check
+from ufo.pipelines.runs.check import check
 from ufo.pipelines.runs.given import reference_in
 from ufo.schemas.errors import EXIT_DONE, EXIT_FAILED, NothingUsable, UsageError
 from ufo.schemas.text import escaped, is_utf8
 from ufo.schemas.text_file import looks_like_file, read_text, text_of
+from ufo.transforms.loop import wait_for
 
 
 def register(commands: Any) -> None:
@@ -61,7 +62,7 @@ def handle(parser: Parser, argv: Sequence[str], program: bool = False) -> int:
     text = _text(whole)
     if not text.strip():
         raise NothingUsable("the text is empty; there is nothing to check")
-    found = ufo.check_sync(text, references=references, **options)
+    found = wait_for(check(text, None, references, None, options))
     if arguments.json:
         print(as_json(found.to_dict(), indent=1))
     else:

@@ -120,7 +120,7 @@ def test_an_upload_that_cannot_be_evaluated_says_why(empty: Setup) -> None:
         assert client.get("/runs").json() == []
         # Parquet by its first bytes, and no Parquet: the file is named as it was sent.
         said = " ".join(follow(client, sent(client, b"PAR1", name="../a [1]*.parquet"))["log"])
-    assert "--input '../a [1]*.parquet' cannot be read" in said
+    assert "'../a [1]*.parquet' cannot be read" in said
     assert str(empty.results) not in said
 
 
@@ -620,7 +620,7 @@ def test_what_else_the_command_says_is_kept(one: Upload, line: str, said: list[s
 
 def test_the_folders_of_the_service_are_not_shown(one: Upload) -> None:
     one.hear(json.dumps({"message": f"--input '{one.file}' in {one.run}/x; {one.run.parent}"}))
-    assert one.status.log == ["--input 'a file.csv' in its run; its run"]
+    assert one.status.log == ["'a file.csv' in its run; its run"]
 
 
 def test_the_last_twenty_lines_are_kept(one: Upload) -> None:

@@ -1,0 +1,99 @@
+"""Word advice for the door that it comes through: keywords in Python, fields on the page.
+
+Messages name options by their flags, as `ufo evaluate` has them: "a lower --concurrency", "with
+--if_finished retry_errors". Where a person gave no flag, the door's edge words the message anew.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
+from typing import Final
+
+from ufo.pipelines.options.groups import GROUPS
+from ufo.pipelines.options.option import Option
+from ufo.schemas.errors import UfoError
+
+_FLAG: Final = re.compile(
+    r"(?<![\w-])--(?P<name>[a-z]\w*)"
+    r"(?:(?P<between>[ =])(?P<value>'[^']*'|\"[^\"]*\"|[\w.,:/=<>-]*\w))?"
+)
+
+_UNKNOWN: Final = re.compile(r"unknown flag --(?=\w)")
+
+
+@cache
+def _options() -> Mapping[str, Option]:
+    return {one.name: one for options in GROUPS.values() for one in options}
+
+
+def in_keywords(message: str, renamed: Mapping[str, str] | None = None) -> str:
+    """Return a message with keywords of Python in place of flags.
+
+    Args:
+        message: a message that names flags.
+        renamed: the names of parameters that are not called as the flag is, by the flag's name.
+
+    Example:
+        >>> in_keywords("a lower --concurrency, or the same command with --if_finished skip")
+        'a lower concurrency, or the same call with if_finished="skip"'
+    """
+    known, names = _options(), renamed or {}
+
+    def keyword(found: re.Match[str]) -> str:
+        name, between, value = found["name"], found["between"] or "", found["value"] or ""
+        shown = names.get(name, name)
+        if name not in known and name not in names:
+            return found[0]
+        if name in known and known[name].kind is bool:
+            return f"{shown}=True{between}{value}"
+        if value[:1] in ("'", '"'):
+            return f"{shown}={value}"
+        if value and (between == "=" or (name in known and _is_value(known[name], value))):
+            return f"{shown}={value}" if value.isdigit() else f'{shown}="{value}"'
+        return f"{shown}{between}{value}"
+
+    message = _UNKNOWN.sub("unknown keyword ", message)
+    return _FLAG.sub(keyword, message).replace("the same command", "the same call")
+
+
+def in_fields(message: str) -> str:
+    """Return a message with the labels of the page's fields in place of flags. A file is named
+    alone; an option that is no field of the page is one of `ufo serve`.
+
+    Example:
+        >>> in_fields("unknown --mode 'zz'; see --input 'a.jsonl'")
+        "unknown “Mode” 'zz'; see 'a.jsonl'"
+    """
+    known = _options()
+
+    def field(found: re.Match[str]) -> str:
+        name, rest = found["name"], (found["between"] or "") + (found["value"] or "")
+        if name == "input":
+            is_path = (found["value"] or "")[:1] in ("'", '"')
+            return rest.lstrip(" =") if is_path else f"the file{rest}"
+        label = known[name].label if name in known else ""
+        return f"“{label}”{rest}" if label else found[0]
+
+    return _FLAG.sub(field, message)
+
+
+def _is_value(option: Option, word: str) -> bool:
+    """Return whether a word after a flag is a value of it, and not the next word of a sentence."""
+    named = option.metavar or ""
+    return (
+        word in (*option.choices, *named.split("|"))
+        or (option.kind in (int, float) and word.replace(".", "", 1).isdigit())
+        or ("=" in named and "=" in word)
+        or word.isupper()
+    )
+
+
+@contextmanager
+def python_door(renamed: Mapping[str, str] | None = None) -> Iterator[None]:
+    """Word the errors of the block for somebody who called a function."""
+    try:
+        yield
+    except UfoError as error:
+        error.reword(in_keywords(error.message, renamed))
+        raise

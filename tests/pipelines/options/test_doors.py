@@ -1,0 +1,67 @@
+"""Advice in the words of the door that it comes through."""
+
+from typing import Any
+
+import pytest
+
+import ufo
+from ufo.pipelines.options.doors import in_fields, in_keywords
+
+WORDS = [
+    ("unknown --mode 'zz'; allowed: seq.", "unknown mode='zz'; allowed: seq."),
+    ("a lower --concurrency or a longer --timeout", "a lower concurrency or a longer timeout"),
+    ("with --if_finished retry_errors", 'with if_finished="retry_errors"'),
+    ("pass --fresh to start over", "pass fresh=True to start over"),
+    ("--map response=output,question=q?", 'map="response=output,question=q"?'),
+    ("--passages 3 is", "passages=3 is"),
+    ("--model M", 'model="M"'),
+    ("--input 'a.jsonl' is", "responses='a.jsonl' is"),
+    ("unknown flag --pasages; did you mean --passages?",
+     "unknown keyword pasages; did you mean passages?"),
+    ("the same command completes it", "the same call completes it"),
+    ("as `ufo serve --port 1` does", "as `ufo serve --port 1` does"),
+    ("a --word that is no flag", "a --word that is no flag"),
+    ("no-mode--mode", "no-mode--mode"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("message", "said"), WORDS)
+def test_python_names_keywords(message: str, said: str) -> None:
+    assert in_keywords(message, {"input": "responses"}) == said
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ("unknown --mode 'zz'", "unknown “Mode” 'zz'"),
+        ("--input 'a.pdf' is PDF", "'a.pdf' is PDF"),
+        ("--input is empty", "the file is empty"),
+        ("a lower --concurrency", "a lower --concurrency"),
+    ],
+)
+def test_the_page_names_fields(message: str, said: str) -> None:
+    assert in_fields(message) == said
+
+
+RAISED: list[tuple[str, tuple[Any, ...], dict[str, Any], str]] = [
+    ("check_sync", ("A b.",), {"mode": "zz"}, "unknown mode='zz'; allowed: "),
+    ("evaluate", (["A b."],), {"pasages": 3}, "unknown keyword pasages; did you mean passages"),
+    ("evaluate", (["A b."],), {"passages": 0}, "passages='0' is not a whole number"),
+    ("evaluate", ("none.jsonl",), {}, "responses='none.jsonl': the file does not exist"),
+    ("evaluate", ([{"output": "A b."}],), {}, 'did you mean map="response=output"?'),
+    ("recall", ([{"question": "A?"}],), {}, "records: no record of the input can be used"),
+]
+
+
+@pytest.mark.parametrize(("name", "given", "options", "told"), RAISED)
+def test_no_flag_and_no_file_of_ours_reaches_python(
+    name: str, given: tuple[Any, ...], options: dict[str, Any], told: str
+) -> None:
+    quiet = {} if name == "check_sync" else {"quiet": True}
+    with pytest.raises(ufo.UfoError) as raised:
+        getattr(ufo, name)(*given, **options, **quiet)
+    said = str(raised.value)
+    assert told in said
+    assert "--" not in said
+    assert "ufo-own-" not in said
+    assert said == raised.value.message
