@@ -59,7 +59,7 @@ def in_keywords(message: str, renamed: Mapping[str, str] | None = None) -> str:
 
 def in_fields(message: str) -> str:
     """Return a message with the labels of the page's fields in place of flags. A file is named
-    alone; an option that is no field of the page is one of `ufo serve`.
+    alone; the flag of an option without a field stays.
 
     Example:
         >>> in_fields("unknown --mode 'zz'; see --input 'a.jsonl'")
