@@ -51,7 +51,7 @@ def test_a_night_on_flink_whose_first_attempt_is_killed(
     (event,) = found["events"]
     assert event["asset"] == "ufo_runs"
     assert event["responses"] == 38
-    assert "Factuality score" in found["log"], "the report"
+    assert "factuality score" in found["log"], "the report"
     kept = (tmp_path / "was-killed").read_text()
     (path,) = (tmp_path / "out").glob("run=*/manifest.json")
     manifest = json.loads(path.read_text())

@@ -66,7 +66,7 @@ def test_two_nights_on_a_new_index(airflow: Airflow, tmp_path: Path) -> None:
     (event,) = second["events"]
     assert event["responses"] == len(responses)
     assert f"30 responses reused from run {first['events'][0]['run']}" in second["log"]
-    assert "Factuality score" in second["log"], "the report"
+    assert "factuality score" in second["log"], "the report"
 
 
 def test_a_bad_night_does_not_pass_the_gate(airflow: Airflow, tmp_path: Path) -> None:
