@@ -65,7 +65,7 @@ OTHERS = {
     "another data set": (
         "factscore",
         ROWS["factcheck_gpt"],
-        "none of 1 records .*:1: expected `output`, found on",
+        "none of 1 record .*:1: expected `output`, found on",
     ),
     "no file of this project": ("ufo", ROWS["factcheck_gpt"], "is of another format"),
     "a field is missing": ("begin", ROWS["factcheck_gpt"], "expected `knowledge`"),
@@ -114,7 +114,7 @@ def test_the_command_writes_records_and_says_what_it_leaves_out(tmp_path: Path) 
     assert target.read_text(encoding="utf-8") == done.out
     # One that fails leaves what was there.
     source.write_text("{}\n")
-    for place, said in ((target, "none of 1 records"), (tmp_path / "no" / "x", "cannot write")):
+    for place, said in ((target, "none of 1 record"), (tmp_path / "no" / "x", "cannot write")):
         assert said in ends(2, "import", "factscore", source, "--output", place).err
     assert target.read_text(encoding="utf-8") == done.out
     assert sorted(path.name for path in tmp_path.iterdir()) == ["M.jsonl", "out.jsonl"]
