@@ -162,7 +162,9 @@ def test_every_unit_has_its_verdicts(mode: str, verdicts: int, off: int) -> None
         Part("verdicts", "", verdicts + off - 3),
     ]
     if off:
-        with pytest.raises(RunError, match=f"the run has {verdicts + off} verdicts, not {verdicts}:"):
+        with pytest.raises(
+            RunError, match=f"the run has {verdicts + off} verdicts, not {verdicts}:"
+        ):
             check_complete(parts, job)
     else:
         check_complete(parts, job)
