@@ -17,6 +17,7 @@
  * @property {Map<string, T.Verdict>} verdicts  of a unit, in the mode that is shown
  * @property {T.Mode} mode  the mode that is shown
  * @property {boolean} changed  whether some evidence is excluded
+ * @property {boolean} rescored  whether the scores leave out evidence: then the earlier ones stand beside them
  */
 
 /** How many characters of a passage replace a missing title. */
@@ -63,6 +64,7 @@ export function derive(checked, selection, rescored) {
     verdicts: new Map(scores.verdicts.filter((row) => row.mode === mode).map((row) => [row.unit_id, row])),
     mode,
     changed,
+    rescored: scores !== checked.scores,
   };
 }
 

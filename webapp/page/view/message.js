@@ -36,7 +36,7 @@ export function messageView({ checked, job, place, draft }, derived, act) {
     job.problem && problemBox(job.problem),
     question && h("p", { dir: "auto" }, h("span", { class: "muted" }, "Question: "), question),
     checked?.response.model && h("p", { class: "muted" }, `Answer of ${checked.response.model}`),
-    found && derived?.changed && h("p", { class: "before" }, `With all evidence: ${found}`),
+    found && derived?.rescored && h("p", { class: "before" }, `With all evidence: ${found}`),
     found && derived && job.status !== "running" && scoresView(checked, derived),
     found && derived && unusable(checked, derived),
     found && checked.basis?.trust && isJudged(checked) && trustView(checked.basis),

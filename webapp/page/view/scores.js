@@ -18,7 +18,7 @@ export const isScored = ({ scores }) => scores.scores.some((one) => one.factuali
  * @param {T.Checked} checked
  * @param {Derived} derived
  */
-export function scoresView(checked, { scores, mode, changed }) {
+export function scoresView(checked, { scores, mode, rescored }) {
   const before = checked.scores;
   const { n_supported: yes, n_refuted: no, n_noans: silent, n_error: errors, credibility } = scores.passage;
   const main = scores.scores.find((one) => one.mode === mode);
@@ -33,7 +33,7 @@ export function scoresView(checked, { scores, mode, changed }) {
         null,
         h("strong", null, capital(main.words)),
         !main.words.startsWith("no score") && h("span", { class: "muted" }, " the share of all claims that are supported"),
-        changed && was && ` (with all evidence: ${was.words})`,
+        rescored && was && ` (with all evidence: ${was.words})`,
       ),
     isScored(checked) && h(
       "details",
@@ -59,7 +59,7 @@ export function scoresView(checked, { scores, mode, changed }) {
       null,
       h("strong", null, `${name} ${decimal(now)}`),
       h("span", { class: "muted" }, ` ${means}`),
-      changed && ` (${moved} ${decimal(then)} with all evidence)`,
+      rescored && ` (${moved} ${decimal(then)} with all evidence)`,
     );
   }
 }
@@ -70,10 +70,9 @@ export function scoresView(checked, { scores, mode, changed }) {
  * @param {T.Checked} checked
  * @param {Derived} derived
  */
-export function contributionsView({ scores: before }, { scores, mode }) {
+export function contributionsView({ scores: before }, { scores, mode, rescored }) {
   const now = scores.contributions.filter((one) => one.mode === mode);
   const voting = mode === "mv";
-  const changed = scores !== before;
   const parts = now.map(({ source, share }, at) => {
     const undecided = source === "none";
     return { name: undecided ? "undecided" : source, share: share ?? 0, look: undecided ? "slice-none" : `slice-${at % 6}` };
@@ -94,11 +93,11 @@ export function contributionsView({ scores: before }, { scores, mode }) {
     ),
     table(
       "Share of each source",
-      ["Source", "Share", voting ? "Votes" : "Claims", voting && "Agree with the verdict", changed && "Was"],
+      ["Source", "Share", voting ? "Votes" : "Claims", voting && "Agree with the verdict", rescored && "Was"],
       now.map(({ source, share, n_votes: votes, n_decided: decided, agreeing_share: agreeing }, at) => {
         const was = before.contributions.find((one) => one.mode === mode && one.source === source);
         const key = h("span", { class: `key ${parts[at].look}`, "aria-hidden": "true" });
-        const cells = [percent(share), (voting ? votes : decided) ?? 0, voting && percent(agreeing), changed && percent(was?.share)];
+        const cells = [percent(share), (voting ? votes : decided) ?? 0, voting && percent(agreeing), rescored && percent(was?.share)];
         return row(source, [key, parts[at].name], cells);
       }),
     ),
