@@ -64,6 +64,7 @@ def test_the_old_scores_stay_until_the_new_ones_are_there(page: Page) -> None:
     with page.expect_request("**/score"):
         page.get_by_label("other", exact=True).uncheck()
     assert _values(page) == before
+    expect(page.get_by_label("Result")).not_to_contain_text("all evidence:")
     page.get_by_label("wiki", exact=True).uncheck()  # asked for once the first is answered
     with page.expect_request("**/score") as asked:
         held[0].continue_()
