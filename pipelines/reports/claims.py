@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from ufo.pipelines.reports.quotes import quote_of
+from ufo.pipelines.reports.quotes import STRONGEST_FIRST, quote_of
 from ufo.schemas.errors import UsageError
 from ufo.transforms.scores import state_of
 from ufo.transforms.votes import main_mode
@@ -29,9 +29,8 @@ COLUMNS = pa.schema(
         "url": pa.string(),
     }
 )
-# A decided claim has its strongest passage: one that says what the verdict says, has a citation,
-# and ranks high.
-_CLAIMS = """
+# A decided claim has its strongest passage.
+_CLAIMS = f"""
 WITH failed AS (
     SELECT DISTINCT response_id, unit_id
     FROM evidence
@@ -47,7 +46,7 @@ strongest AS (
     WHERE v.run = $run AND v.mode = $mode
     QUALIFY row_number() OVER (
         PARTITION BY v.response_id, v.unit_id
-        ORDER BY e.citation IS NULL, e.passage_id IS NULL, e.rank, e.source, e.passage_id
+        ORDER BY {STRONGEST_FIRST}
     ) = 1
 )
 
@@ -63,7 +62,7 @@ LEFT JOIN strongest AS e ON e.response_id = v.response_id AND e.unit_id = v.unit
 LEFT JOIN failed AS f ON f.response_id = v.response_id AND f.unit_id = v.unit_id
 WHERE v.run = $run AND v.mode = $mode
 ORDER BY v.response_id, u.sentence_index NULLS LAST, v.unit_id, v.source
-"""
+"""  # noqa: S608
 
 
 def claims_of(results: "Results") -> pa.Table:

@@ -10,7 +10,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ufo.pipelines.reports.quotes import quote_of
+from ufo.pipelines.reports.quotes import quote_of, strongest
 from ufo.pipelines.reports.unusable import OURS, Unusable
 from ufo.schemas.errors import UsageError, unknown_value
 from ufo.schemas.records import ERROR, EXCEPTION, MULTI, NO_SOURCE, Evidence
@@ -396,15 +396,12 @@ class Check:
         verdicts = {row.unit_id: row for row in self.verdicts if row.mode == self._mode}
         for unit in self.fact_units:
             verdict = verdicts[unit.unit_id]
-            best = min(
-                (
-                    row
-                    for row in self.evidence
-                    if row.unit_id == unit.unit_id
-                    and verdict.source in (row.source, NO_SOURCE, MULTI)
-                ),
-                key=lambda row: (row.label != verdict.label, row.citation is None, row.rank or 0),
+            of_verdict = (
+                row
+                for row in self.evidence
+                if row.unit_id == unit.unit_id and verdict.source in (row.source, NO_SOURCE, MULTI)
             )
+            best = strongest(of_verdict, verdict.label)
             passage = passages.get(best.passage_id or "")
             yield {
                 **asdict(best),

@@ -9,7 +9,7 @@ from typing import Any
 
 from ufo.pipelines.reports.corrected import corrected_words
 from ufo.pipelines.reports.main_score import score_summary
-from ufo.pipelines.reports.quotes import quote_of
+from ufo.pipelines.reports.quotes import STRONGEST_FIRST, quote_of
 from ufo.schemas.records import UNSUPPORTED_LANGUAGE
 from ufo.schemas.results import Results
 from ufo.transforms.scores import state_of
@@ -104,8 +104,8 @@ GROUP BY ALL
 ORDER BY n DESC, place, reason
 """  # noqa: S608
 # The contradicted claims with the most votes against them, one for each question. Each has its
-# strongest passage: one that contradicts it, has a citation, and ranks high.
-_CONTRADICTED = """
+# strongest passage.
+_CONTRADICTED = f"""
 WITH picked AS (
     SELECT v.*
     FROM verdicts AS v
@@ -133,11 +133,10 @@ LEFT JOIN evidence_full AS e
     AND (v.source IN ('none', 'multi') OR e.source = v.source)
 QUALIFY row_number() OVER (
     PARTITION BY v.response_id, v.unit_id
-    ORDER BY
-        e.label IS DISTINCT FROM v.label, e.citation IS NULL, e.passage_id IS NULL, e.rank, e.source
+    ORDER BY e.label IS DISTINCT FROM v.label, {STRONGEST_FIRST}
 ) = 1
 ORDER BY v.tied, v.n_refuted - v.n_supported DESC, v.n_refuted DESC, v.response_id, v.unit_id
-"""
+"""  # noqa: S608
 
 
 # --- the responses to look at first --------------------------------------------------------------

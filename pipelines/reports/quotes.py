@@ -1,10 +1,41 @@
-"""Choose what to quote of a passage beside the claim that it decides."""
+"""Choose what to quote beside a claim: which of its evidence, and what of the passage."""
+
+from collections.abc import Iterable
+from typing import Final
 
 from ufo.indexes.tokens import words_of
+from ufo.schemas.records import Evidence
 from ufo.transforms.sentences import segment
 
 _SHORT = 300
 """Characters of a passage that is quoted as a whole."""
+
+STRONGEST_FIRST: Final = (
+    "e.citation IS NULL, e.passage_id IS NULL, e.rank, e.source, e.passage_id, e.sample_index"
+)
+"""How SQL orders the rows `e` of a claim's evidence that agree with its verdict; the first of them
+is quoted. `strongest` has the same order."""
+
+
+def strongest(evidence: Iterable[Evidence], label: int | None) -> Evidence:
+    """Return the evidence to quote for a claim with a verdict: a row that agrees with it, has a
+    citation and a passage, and ranks high.
+
+    `evidence` are the claim's rows of the sources that the verdict is from, at least one.
+    """
+
+    def order(row: Evidence) -> tuple[object, ...]:
+        return (
+            row.label != label,
+            row.citation is None,
+            row.passage_id is None,
+            (row.rank is None, row.rank),
+            row.source,
+            row.passage_id,
+            (row.sample_index is None, row.sample_index),
+        )
+
+    return min(evidence, key=order)
 
 
 def quote_of(claim: str, citation: str | None, text: str | None) -> str:
