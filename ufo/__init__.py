@@ -41,7 +41,7 @@ from ufo.transforms.sources.fact_source import FactSource, Found, Retrieved, Sou
 from ufo.transforms.verifiers.verifier import Pair, Probabilities, Verifier
 
 if TYPE_CHECKING:
-    from ufo.pipelines.runs.given import Given, References
+    from ufo.pipelines.runs.given import Given, References, Text
     from ufo.pipelines.runs.run import Finished
     from ufo.schemas.results import Results
 
@@ -231,7 +231,7 @@ def _finished(
 
 @_with_help_of(CheckKeywords)
 async def check(
-    text: str,
+    text: "Text",
     *,
     question: str | None = None,
     references: "References" = None,
@@ -243,7 +243,8 @@ async def check(
     """Check one text with the same steps, without Beam.
 
     Args:
-        text: the text to check.
+        text: the text to check, or its file as a `Path`. A word that looks like a file's name is
+            refused.
         question: the question that the text answers.
         references: trusted texts for the source `reference`: a text, a list of texts, or files as
             `Path` objects. A text that looks like a file's name is refused.
@@ -267,15 +268,22 @@ async def check(
     # As in `evaluate`.
     from ufo.pipelines.options.doors import python_door
     from ufo.pipelines.runs.check import check as check_given
+    from ufo.pipelines.runs.given import references_of, text_given
 
-    options_given = {"mode": mode, **options}
     with python_door():
-        return await check_given(text, question, references, sources, options_given, client)
+        return await check_given(
+            text_given(text),
+            question,
+            references_of(references),
+            sources,
+            {"mode": mode, **options},
+            client,
+        )
 
 
 @_with_help_of(CheckKeywords)
 def check_sync(
-    text: str,
+    text: "Text",
     *,
     question: str | None = None,
     references: "References" = None,

@@ -12,7 +12,7 @@ from ufo.pipelines.options.option import Parser
 from ufo.pipelines.reports.tabular import as_json, page
 from ufo.pipelines.reports.terminal import print_check
 from ufo.pipelines.runs.check import check
-from ufo.pipelines.runs.given import reference_in
+from ufo.pipelines.runs.given import file_text
 from ufo.schemas.errors import EXIT_DONE, EXIT_FAILED, NothingUsable, UsageError
 from ufo.schemas.text import escaped, is_utf8
 from ufo.schemas.text_file import looks_like_file, read_text, text_of
@@ -89,6 +89,8 @@ def _text(given: str) -> str:
     if not is_utf8(given):
         raise UsageError(f"TEXT {given!r:.100} is not UTF-8, and there is no such file")
     if len(given.split()) == 1:
+        if looks_like_file(given):
+            return file_text(given, "TEXT")  # it is not there, or in a bucket
         logs.tell(f"There is no file {given}, so this word is the text.")
     return given
 
@@ -99,7 +101,7 @@ def _reference(given: str) -> str:
         with _refusal("stdin"):
             text = text_of(sys.stdin.buffer.read())
     elif looks_like_file(given):
-        text = reference_in(given, "--references")
+        text = file_text(given, "--references")
     else:
         if not is_utf8(given):
             raise UsageError(f"--references {given!r:.100} is not UTF-8, and there is no such file")

@@ -6,7 +6,7 @@ from typing import Any
 
 from ufo.pipelines.options.jobs import job_of_text
 from ufo.pipelines.reports.evaluation import Check
-from ufo.pipelines.runs.given import References, line_of, references_of
+from ufo.pipelines.runs.given import line_of
 from ufo.schemas.errors import RunError, UsageError
 from ufo.schemas.records import Failure
 from ufo.transforms.check_text import check_text, opened
@@ -20,7 +20,7 @@ from ufo.transforms.sources.fact_source import FactSource
 async def check(
     text: str,
     question: str | None,
-    references: References,
+    references: Sequence[str],
     sources: Sequence[str | Mapping[str, Any] | FactSource] | None,
     options: Mapping[str, Any],
     client: Client | None = None,
@@ -37,9 +37,9 @@ async def check(
 
 
 async def _check(
-    text: str, question: str | None, references: References, job: Job, client: Client | None
+    text: str, question: str | None, references: Sequence[str], job: Job, client: Client | None
 ) -> Check:
-    given = {"response": text, "question": question, "reference_answers": references_of(references)}
+    given = {"response": text, "question": question, "reference_answers": references}
     record = parse("text", line_of(given).encode())
     if isinstance(record, Failure):
         raise UsageError(record.message)

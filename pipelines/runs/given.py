@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from ufo.schemas.errors import UsageError
 from ufo.schemas.row import PROBLEM
-from ufo.schemas.text_file import is_address, looks_like_file, read_text
+from ufo.schemas.text_file import is_address, is_file, looks_like_file, read_text
 
 _WEB: Final = re.compile(r"https?://\S+", re.IGNORECASE)
 _UNNAMED_INDEX: Final = re.compile(r"__index_level_\d+__")
@@ -29,6 +29,7 @@ class Table(Protocol):
 
 
 Given = str | Path | Table | Iterable[Mapping[str, Any] | str]
+Text = str | os.PathLike[str]
 References = str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | None
 
 
@@ -164,25 +165,38 @@ def references_of(given: object) -> list[Any]:
     if isinstance(texts, (Mapping, bytes)) or not isinstance(texts, Iterable) or _is_table(texts):
         kinds = "a text, a Path or a list of them"
         raise UsageError(f"references is {kinds}, not {type(given).__name__}")
-    return [_reference(one) for one in texts]
+    return [_text_of(one, "references") for one in texts]
 
 
-def _reference(given: Any) -> Any:
-    """Return the text of a reference; what is neither a text nor a path stays as it is."""
+def text_given(given: Any) -> Any:
+    """Return the text to check: a text, or that of a file by its `Path`.
+
+    Raises:
+        UsageError: the file cannot be read, or the text is the name of a file, or one word that
+            looks like one.
+    """
+    # A sentence may end with the name of a file.
+    is_sentence = isinstance(given, str) and len(given.split()) > 1 and not is_file(given)
+    return given if is_sentence else _text_of(given, "text")
+
+
+def _text_of(given: Any, name: str) -> Any:
+    """Return a text that is given as the parameter `name`; what is neither a text nor a path stays
+    as it is."""
     if isinstance(given, os.PathLike):
-        return reference_in(os.fspath(given), "references: the file")
+        return file_text(os.fspath(given), f"{name}: the file")
     if isinstance(given, str) and is_address(given):
-        raise UsageError(f"references: {given!r} is an address; give the text that is there")
+        raise UsageError(f"{name}: {given!r} is an address; give the text that is there")
     if isinstance(given, str) and looks_like_file(given):
         raise UsageError(
-            f"references: {given!r} is a text that looks like a file; give Path({given!r}) to "
+            f"{name}: {given!r} is a text that looks like a file; give Path({given!r}) to "
             "read the file"
         )
     return given
 
 
-def reference_in(path: Any, door: str) -> str:
-    """Return the text of a file of references; `door` begins the message of an error.
+def file_text(path: Any, door: str) -> str:
+    """Return the text of a file that a person named; `door` begins the message of an error.
 
     Raises:
         UsageError: it cannot be read, or has no text.

@@ -91,8 +91,8 @@ def test_stdin_is_a_text(about: Path) -> None:
                      id="a file"),
         pytest.param(b"\xef\xbb\xbfOslo is big.", "answer.txt",
                      "Checking the text of the file answer.txt.\n", id="a file that says UTF-8"),
-        pytest.param(b"", "anwser.txt",
-                     "There is no file anwser.txt, so this word is the text.\n", id="no file"),
+        pytest.param(b"", "Oslo", "There is no file Oslo, so this word is the text.\n",
+                     id="a word"),
         pytest.param(b"", "Oslo is big.", "", id="a text of several words"),
     ],
 )  # fmt: skip
@@ -106,7 +106,7 @@ def test_what_is_checked_is_said_where_it_is_unclear(
     (tmp_path / "two.txt").write_text("Oslo is big.")
     found = ends(0, "check", file, "--references", "one.txt", "--references", "two.txt", "--json")
     assert found.err == told
-    word = file == "anwser.txt"
+    word = file == "Oslo"
     assert found.json["text"] == (file if word else "Oslo is big.")
     assert found.json["score"] == (None if word else 1.0)
 
@@ -122,6 +122,12 @@ def test_what_is_checked_is_said_where_it_is_unclear(
                      id="a reference that is not there"),
         pytest.param(["A b.", "--references", "blank"], "--references 'blank' is empty; give a",
                      id="a reference without a text"),
+        pytest.param(["anwser.txt"],
+                     "TEXT 'anwser.txt' cannot be read: No such file or directory\n",
+                     id="a text that is not there"),
+        pytest.param(["https://example.org/a"],
+                     "TEXT 'https://example.org/a' is a web address; give the text of the page",
+                     id="a text that is a web address"),
         pytest.param(["folder"], "'folder' is a folder; give a text", id="a folder"),
         pytest.param(["A b.", "--references", "London"],
                      "--references 'London' cannot be read: there is no such file, and one word is",
@@ -138,6 +144,13 @@ def test_a_file_that_is_no_text(
     (tmp_path / "blank").write_text(" \n")
     (tmp_path / "folder").mkdir()
     assert told in ends(2, "check", *words).err
+
+
+def test_the_text_of_a_file_may_look_like_a_name(tmp_path: Path) -> None:
+    (tmp_path / "about").write_text("The options are in config.txt")
+    (tmp_path / "answer").write_text("config.txt")
+    found = ends(0, "check", tmp_path / "answer", "--references", tmp_path / "about", "--json")
+    assert found.json["text"] == "config.txt"
 
 
 ADA = "Ada Lovelace was born in London."

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ufo.pipelines.runs.given import input_path, references_of
+from ufo.pipelines.runs.given import input_path, references_of, text_given
 from ufo.schemas.errors import UsageError
 from ufo.schemas.records import Failure, InputRecord
 from ufo.transforms.read import parse
@@ -162,6 +162,31 @@ def test_a_reference_that_looks_like_a_file_is_said(name: str) -> None:
         references_of(name)
     with pytest.raises(UsageError, match=r"looks like a file; give Path\("):
         references_of(["Oslo is big.", name])
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if " " not in name])
+def test_a_word_to_check_that_looks_like_a_file_is_said(name: str) -> None:
+    with pytest.raises(UsageError, match=r"^text: .* looks like a file; give Path\("):
+        text_given(name)
+
+
+@pytest.mark.parametrize("text", [*TEXTS, "My notes are in notes.md"], ids=ascii)
+def test_what_is_no_file_is_the_text_to_check(text: str) -> None:
+    assert text_given(text) == text
+
+
+def test_the_text_to_check_may_be_a_file_by_its_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("My notes.md").write_text("Oslo is big.")
+    assert text_given(Path("My notes.md")) == "Oslo is big."
+    with pytest.raises(UsageError, match=r"'My notes\.md' is a text that looks like a file"):
+        text_given("My notes.md")
+    with pytest.raises(UsageError, match=r"text: the file 'b\.txt' cannot be read: No such file"):
+        text_given(Path("b.txt"))
+    with pytest.raises(UsageError, match=r"text: 'gs://b/a.txt' is an address; give the text"):
+        text_given("gs://b/a.txt")
 
 
 @pytest.mark.parametrize("address", ["https://example.org/a", "gs://bucket/about.txt "])
