@@ -15,6 +15,9 @@ import { silence } from "./view/stages.js";
 /** Sources that cost nothing to ask. */
 const FREE = ["reference", "wikipedia"];
 
+/** Seconds in which a deletion can be undone. */
+const UNDO = 10;
+
 /** Seconds without an event after which the page reports that the service is silent. */
 const QUIET = 4;
 
@@ -36,6 +39,18 @@ export function createActions(store) {
 
   /** @param {string} announcement */
   const say = (announcement) => set({ announcement });
+
+  /**
+   * Say what was deleted or replaced, and offer for some seconds to undo it.
+   *
+   * @param {string} text
+   * @param {() => unknown} undo
+   */
+  function undoable(text, undo) {
+    const offer = { text, undo };
+    set({ undo: offer, announcement: text });
+    setTimeout(() => get().undo === offer && set({ undo: null }), UNDO * 1000);
+  }
 
   /** @param {Partial<S.Draft>} change */
   function edit(change) {
@@ -180,6 +195,17 @@ export function createActions(store) {
     ...uploadActions(store),
     ...labelActions(store),
     say,
+    undoable,
+    /** Undo the last deletion. */
+    async undo() {
+      const { undo: offer } = get();
+      set({ undo: null, announcement: "Undone" });
+      try {
+        await offer?.undo();
+      } catch (error) {
+        set({ problem: api.problemOf(error) });
+      }
+    },
     edit,
     setting,
     check,

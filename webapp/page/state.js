@@ -161,6 +161,10 @@
  * @property {string | null} run
  * @property {string[]} log
  *
+ * @typedef {object} Undo
+ * @property {string} text  what was done
+ * @property {() => unknown} undo
+ *
  * @typedef {object} UploadDraft  A chosen file, and the columns for its fields.
  * @property {File | null} file
  * @property {string[]} columns
@@ -191,6 +195,7 @@
  * @property {Problem | null} problem  why there is nothing to show
  * @property {"auto" | "light" | "dark"} theme
  * @property {string} announcement  the last announcement to screen readers
+ * @property {Undo | null} undo  the last deletion, for ten seconds
  */
 
 /** @type {Draft} */
@@ -266,6 +271,7 @@ export const BEGINNING = {
   reports: null,
   theme: "auto",
   announcement: "",
+  undo: null,
 };
 
 /** @typedef {ReturnType<typeof createStore>} Store */

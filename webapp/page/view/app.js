@@ -35,8 +35,21 @@ export function app(state, act) {
       (!state.problem || state.place.view === "check") && PLACES[state.place.view](state, act),
     ),
     h("div", { class: "hidden", role: "status", "aria-live": "polite" }, state.announcement),
+    state.undo && undoView(state.undo, act),
   );
 }
+
+/**
+ * @param {S.Undo} undo
+ * @param {Actions} act
+ */
+const undoView = ({ text }, act) =>
+  h(
+    "div",
+    { class: "row undo", role: "region", "aria-label": "Undo" },
+    h("span", { dir: "auto" }, text),
+    button("Undo", () => void act.undo(), { class: "small" }),
+  );
 
 /**
  * The page after an exception in the rendering, so that the reader can go on.
