@@ -121,9 +121,10 @@ class _Course:
         self.ended = True
         try:
             shelf.put(self.id, RESULT.dump_json(self.result(status)))
-        except OSError as error:
+        except (OSError, ValueError) as error:
             log(error)
-            return f"The result is not kept, because it cannot be written: {error.strerror}."
+            why = (isinstance(error, OSError) and error.strerror) or type(error).__name__
+            return f"The result is not kept, because it cannot be written: {why}."
         return None
 
 

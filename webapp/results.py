@@ -5,10 +5,12 @@ from threading import Lock
 from typing import Annotated
 
 from fastapi import APIRouter, Query
+from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import HTMLResponse, Response
 
 from ufo.pipelines.reports.checked import selected
+from ufo.schemas.errors import RunError
 from ufo.schemas.tables import PAGE_SHEET, Label
 from ufo.webapp import answers, trash
 from ufo.webapp.answers import RESULT, KeptResult
@@ -31,10 +33,7 @@ async def show_result(
     await desk.under_way.ended(result_id)
 
     def content() -> bytes:
-        kept = desk.kept.get(result_id)
-        if counts.selection is None:
-            return kept
-        return RESULT.dump_json(selected(RESULT.validate_json(kept), counts.selection))
+        return RESULT.dump_json(selected(_read(desk, result_id), counts.selection))
 
     return Response(await run_in_threadpool(content), media_type="application/json")
 
@@ -73,10 +72,13 @@ def label_result(result_id: ResultId, asked: LabelRequest, desk: AtDesk) -> list
 @router.delete("/{result_id}", status_code=204)
 def forget_result(result_id: ResultId, desk: AtDesk) -> None:
     """Delete the result of a check and its text; for an hour they can be restored."""
-    draft = _draft_of(_read(desk, result_id))
+    draft = None
+    with suppress(RunError):  # also a damaged result can be deleted
+        draft = _draft_of(_read(desk, result_id))
     trash.discard(desk.kept.path(result_id))
     with suppress(NotFound):  # the text was never kept, or another result has removed it
-        trash.discard(desk.drafts.path(draft))
+        if draft is not None:
+            trash.discard(desk.drafts.path(draft))
 
 
 @router.post("/{result_id}/restore", status_code=204)
@@ -88,7 +90,19 @@ def restore_result(result_id: ResultId, desk: AtDesk) -> None:
 
 
 def _read(desk: Desk, result_id: str) -> KeptResult:
-    return RESULT.validate_json(desk.kept.get(result_id))
+    """Return a kept result.
+
+    Raises:
+        NotFound: there is none.
+        RunError: its file is damaged.
+    """
+    content = desk.kept.get(result_id)
+    try:
+        return RESULT.validate_json(content)
+    except ValidationError:
+        raise RunError(
+            f"the kept result {result_id} is damaged; delete it, and check the text again"
+        ) from None
 
 
 def _draft_of(result: KeptResult) -> str:

@@ -172,6 +172,18 @@ def test_a_result_that_cannot_be_written_is_said(service: httpx.Client, tmp_path
     assert "not kept" in done.data["not_kept"]
 
 
+def test_a_damaged_result_is_said_and_can_be_deleted(service: httpx.Client, tmp_path: Path) -> None:
+    name = check(service)
+    path = tmp_path / ".results" / f"{name}.json"
+    path.write_bytes(path.read_bytes().replace(b'"headline"', b'"hfadline"'))
+    for address in (f"/results/{name}", f"/results/{name}/report.html"):
+        answer = service.get(address)
+        assert answer.status_code == 500
+        assert "is damaged; delete it" in answer.json()["detail"]
+    assert service.delete(f"/results/{name}").status_code == 204
+    assert service.get(f"/results/{name}").status_code == 404
+
+
 def test_a_cancelled_check_keeps_what_it_found(base: Setup, tmp_path: Path) -> None:
     text = f"Oslo is the capital of {NOT_JUDGED}. Lima is the capital of Peru."
     made = replace(patient(str(tmp_path)), limits=base.limits)

@@ -216,6 +216,8 @@ export function createActions(store) {
         set({ problem: api.problemOf(error) });
       }
     },
+    /** Ask the service once more for what it could not give. */
+    retry: () => set({ problem: null }),
     edit,
     setting,
     check,

@@ -85,7 +85,7 @@ window.addEventListener("popstate", () => {
   const of = found.place.result;
   const draft = check && !of ? found.draft : before.draft;
   const same =
-    JSON.stringify(found.place) === JSON.stringify(before.place) && (of || draftKey(draft) === draftKey(before.draft));
+    JSON.stringify(found.place) === JSON.stringify(before.place) && (of ? !before.editing : draftKey(draft) === draftKey(before.draft));
   shown = step({ ...before, ...found });
   store.set({ ...(!same && { ...NO_RESULT, comparison: null }), ...found, draft });
 });

@@ -213,6 +213,30 @@ def test_a_result_opens_again_without_a_check_until_it_is_forgotten(
     expect(page.get_by_role("alert")).to_contain_text("no result is kept under that name")
 
 
+def test_back_after_an_edit_shows_the_result_with_its_own_text(page: Page) -> None:
+    page.goto("/")
+    page.get_by_label("Text to check").fill("Water boils at 100 degrees.")
+    _check(page)
+    page.wait_for_url(re.compile("#/results/"))
+    page.get_by_role("button", name="Edit text").click()
+    page.get_by_label("Text to check").fill("Water is wet.")
+    page.go_back()
+    expect(page.locator(".sentence")).to_contain_text(["Water boils at 100 degrees."])
+    page.get_by_role("button", name="Edit text").click()
+    expect(page.get_by_label("Text to check")).to_have_value("Water boils at 100 degrees.")
+
+
+def test_a_result_that_cannot_be_shown_leaves_ways_on(page: Page) -> None:
+    page.goto(f"/#/results/{'0' * 32}")
+    alert = page.get_by_role("alert")
+    expect(alert).to_contain_text("no result is kept under that name")
+    alert.get_by_role("button", name="Try again").click()
+    expect(alert).to_contain_text("no result is kept under that name")
+    alert.get_by_role("button", name="Check another text").click()
+    expect(page.get_by_label("Text to check")).to_be_visible()
+    expect(alert).to_have_count(0)
+
+
 def test_every_example_opens_with_all_its_claims_and_is_kept(page: Page) -> None:
     page.goto("/")
     picker = page.get_by_label("Start from an example")

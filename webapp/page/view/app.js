@@ -30,7 +30,12 @@ export function app(state, act) {
     h(
       "main",
       { id: "main", tabindex: "-1" },
-      state.problem && !state.job.problem && problemBox(state.problem),
+      state.problem &&
+        !state.job.problem &&
+        problemBox(
+          state.problem,
+          h("p", { class: "row" }, button("Try again", () => act.retry()), button("Check another text", () => act.go({ view: "check" }, { editing: true }))),
+        ),
       // A text and its result stay, even if other data could not be loaded.
       (!state.problem || state.place.view === "check") && PLACES[state.place.view](state, act),
     ),

@@ -27,6 +27,7 @@ export function helpView(options) {
     h("dl", null, options?.settings.map(({ label, help }) => [h("dt", null, label), h("dd", null, help)])),
     h("p", null, "Evidence support (the credibility of Facts&Evidence) is another measure: the share of all evidence that supports its claim. It is low if most passages do not answer, even if the whole text is true. The text can be coloured by it:"),
     legend(Object.values(BANDS)),
-    h("p", { class: "muted" }, "Factuality is the share of all claims that are supported. The share of decided claims leaves out claims that no source decided. Coverage is the share of claims that were decided. A link to this page has the text and the settings behind its #, which browsers do not send to the server."),
+    h("p", { class: "muted" }, "Factuality is the share of all claims that are supported. The share of decided claims leaves out claims that no source decided. Coverage is the share of claims that were decided."),
+    h("p", { class: "muted" }, "What is sent and kept: the text, the question, the references and the settings go to this service. Where the judge or a source is a language model, the model gets the text, its claims and the passages found; a web search gets the queries. The service keeps the text and its result, with your labels, so that a link shows them: the newest 1,000 of the last 90 days. Whoever has the link and may open this service can read the result; Forget deletes it with its text."),
   );
 }
