@@ -197,6 +197,26 @@ class RunInfo(BaseModel):
     counts: dict[str, int]
 
 
+class RunFigures(BaseModel):
+    """What the list of runs shows of a run, read from its tables. `words` say its score as the
+    overview does, or why there is none; `models` are those that gave the responses."""
+
+    score: float | None
+    words: str
+    n_units: int
+    n_contradicted: int
+    models: list[str]
+    size_bytes: int
+
+
+class ListedRun(RunInfo):
+    """A run in a list. `figures` are there where they were asked for; `problem` says why a run
+    cannot be read."""
+
+    figures: RunFigures | None = None
+    problem: str | None = None
+
+
 class ResponseRow(BaseModel):
     """A response in a list: its scores, and what is noteworthy. `excerpt` is its beginning."""
 

@@ -1,14 +1,17 @@
-"""Browse finished runs: their overview, their responses with scores, comparisons, labels.
+"""Browse finished runs: list, rename and delete them; overview, responses, comparisons, labels.
 
 Filters go to SQL as parameters; the order is one of a few fixed words.
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path as FilePath
 from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
 from fastapi import APIRouter, Path, Query
+from filelock import FileLock, Timeout
 from pydantic import BaseModel, Field
 from starlette.responses import HTMLResponse, StreamingResponse
 
@@ -20,10 +23,11 @@ from ufo.pipelines.reports.html_report import (
     render_html,
     reports_html,
 )
+from ufo.pipelines.reports.tabular import one_line
 from ufo.schemas.errors import UsageError
 from ufo.schemas.label_sheets import keep_label
 from ufo.schemas.results import Results
-from ufo.schemas.tables import LABELS, PAGE_SHEET, RUN_PREFIX, Label, Run, from_arrow
+from ufo.schemas.tables import LABELS, PAGE_SHEET, RUN_PREFIX, Label, Run, from_arrow, retitle
 from ufo.transforms.check_text import CheckedText
 from ufo.transforms.score_words import brief_score
 from ufo.transforms.scores import run_headline
@@ -32,8 +36,9 @@ from ufo.transforms.votes import main_mode
 from ufo.webapp import answers, models
 from ufo.webapp.desk import AtDesk, Desk
 from ufo.webapp.models import LeaveOut
-from ufo.webapp.problems import NotFound
+from ufo.webapp.problems import Conflict, NotFound
 from ufo.webapp.reports import csv_answer, report_answer
+from ufo.webapp.trash import discard, restore
 
 router = APIRouter(tags=["runs"])
 
@@ -139,10 +144,63 @@ class Filters(BaseModel):
     limit: int = Field(50, ge=1, le=200)
 
 
+class RunTitle(models.Given):
+    """The title of a run; an empty one is replaced by the names of its input and its end."""
+
+    title: Annotated[str, Field(max_length=300)]
+
+
 @router.get("/runs")
-def list_runs(desk: AtDesk) -> list[answers.RunInfo]:
-    """Return the finished runs, the newest first."""
-    return [answers.RunInfo(**_info(run)) for run in desk.runs.listed()]
+def list_runs(
+    desk: AtDesk,
+    figures: Annotated[
+        bool, Query(description="with the score, claims, models and size of each")
+    ] = False,
+) -> list[answers.ListedRun]:
+    """Return the finished runs, the newest first; with their figures also those that cannot be
+    read, last."""
+    runs, damaged = desk.runs.read()
+    if not figures:
+        return [answers.ListedRun(**_info(run)) for run in runs]
+    known = desk.runs.figures.of(runs)
+    unknown: dict[str, Any] = dict.fromkeys(("mode", "tie", "judge", "finished_at"), "")
+    unknown |= {"sources": [], "counts": {}}
+    return [
+        *(answers.ListedRun(**_info(run), **_told(known[run.name])) for run in runs),
+        *(
+            answers.ListedRun(run=name, title=name, problem=why, **unknown)
+            for name, why in damaged.items()
+        ),
+    ]
+
+
+@router.patch("/runs/{run}")
+def rename_run(run: RunName, asked: RunTitle, desk: AtDesk) -> answers.RunInfo:
+    """Give a run another title; its name and its addresses stay."""
+    folder = desk.runs.named(run).folder
+    with _held(folder):
+        retitle(str(folder), one_line(asked.title))
+    return answers.RunInfo(**_info(desk.runs.named(run)))
+
+
+@router.delete("/runs/{run}", status_code=204)
+def delete_run(run: RunName, desk: AtDesk) -> None:
+    """Move a run to the trash of its folder. The labels of its claims stay."""
+    folder = desk.runs.folders().get(run)
+    if folder is None:
+        raise NotFound("no finished run has that name; /runs lists all")
+    with _held(folder):
+        discard(folder)
+    desk.runs.deleted[run] = folder
+
+
+@router.post("/runs/{run}/restore", status_code=204)
+def restore_run(run: RunName, desk: AtDesk) -> None:
+    """Move a run that was deleted back from the trash."""
+    folder = desk.runs.deleted.get(run)
+    if folder is None:
+        raise NotFound("no run of that name was deleted since the service started")
+    restore(folder)
 
 
 @router.get("/runs/{run}")
@@ -331,6 +389,27 @@ def _whole(desk: Desk, name: str, response_id: str) -> CheckedResponse:
 def _address(run: str, response: str) -> str:
     """Return the page's address of a response."""
     return f"#/runs/{quote(run, safe='')}/responses/{quote(response, safe='')}"
+
+
+@contextmanager
+def _held(folder: FilePath) -> Iterator[None]:
+    """Hold a run's lock, so that no evaluation writes the run meanwhile.
+
+    Raises:
+        Conflict: an evaluation holds it, or the folder cannot be written.
+    """
+    try:
+        with FileLock(folder / ".lock", blocking=False):
+            yield
+            (folder / ".lock").unlink(missing_ok=True)
+    except Timeout:
+        raise Conflict("the run is being evaluated again; wait for its end, or stop it") from None
+    except OSError as error:
+        raise Conflict(f"the run's folder cannot be written: {error.strerror}") from error
+
+
+def _told(figures: answers.RunFigures | str) -> dict[str, Any]:
+    return {"problem" if isinstance(figures, str) else "figures": figures}
 
 
 def _info(run: Run) -> dict[str, Any]:

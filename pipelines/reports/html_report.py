@@ -35,10 +35,10 @@ from ufo.schemas.records import NO_SOURCE
 from ufo.schemas.text import quantity
 from ufo.schemas.views import GROUPS
 from ufo.transforms.score_words import (
-    LEAST_COVERAGE,
     as_shown,
     brief_score,
     interval,
+    score_with_interval,
     why_no_score,
 )
 from ufo.transforms.scores import SYMBOLS
@@ -218,18 +218,11 @@ def draw_scores(rows: Sequence[Row]) -> Markup:
     dots = []
     for row in rows:
         why = brief_score(row) if why_no_score(row) else ""
-        words = {"name": row["model"] or _NO_MODEL, "said": _said(row), "why": why}
+        said = "" if why else score_with_interval(row)
+        words = {"name": row["model"] or _NO_MODEL, "said": said, "why": why}
         dots.append(row | words)
     said = "; ".join(f"{row['name']} {row['why'] or row['said']}" for row in dots)
     return filled("charts.html", "dots", dots[:_MOST_BARS], said)
-
-
-def _said(row: Row) -> str:
-    """Return the score to show beside a name: with its interval, or its coverage if it is low."""
-    if why_no_score(row):
-        return ""
-    room = row["coverage"] >= LEAST_COVERAGE
-    return brief_score(row) + (interval(row) if room else "")
 
 
 def draw_decided(whole: Sequence[Row], by_model: Sequence[Row] = ()) -> Markup | None:

@@ -117,10 +117,20 @@
  * @property {string[]} sources
  * @property {string} finished_at
  * @property {Record<string, number>} counts
+ * @property {Figures | null} [figures]  null until they are read
+ * @property {string | null} [problem]  why the run cannot be read
+ *
+ * @typedef {object} Figures  Read from the tables of a run.
+ * @property {number | null} score
+ * @property {string} words  the score as it is shown, or why there is none
+ * @property {number} n_units
+ * @property {number} n_contradicted
+ * @property {string[]} models
+ * @property {number} size_bytes
  *
  * @typedef {Run & {headline: string, models: string[], datasets: string[]}} Overview
  *
- * @typedef {object} Filters  Of the responses of a run.
+ * @typedef {object} Filters  Of the list of runs, or of the responses of a run.
  * @property {string} text
  * @property {string} model
  * @property {string} dataset
@@ -190,6 +200,7 @@
  * @property {Options | null} options
  * @property {Example[]} examples
  * @property {Run[] | null} runs
+ * @property {string | null} renaming  the run whose title is being written
  * @property {Filters} filters
  * @property {Listing | null} listing
  * @property {Element | null} comparison  as it is shown
@@ -237,7 +248,7 @@ export const HOME = {
   models: [],
 };
 
-/** Rows of responses on a page. */
+/** Rows of runs or responses, or claims, on a page. */
 export const PAGE_SIZE = 50;
 
 /**
@@ -266,6 +277,7 @@ export const BEGINNING = {
   options: null,
   examples: [],
   runs: null,
+  renaming: null,
   upload: NO_UPLOAD,
   uploads: [],
   filters: NO_FILTERS,
