@@ -257,6 +257,30 @@ class ResponsePage(BaseModel):
     rows: list[ResponseRow]
 
 
+class ContradictedClaim(BaseModel):
+    """A contradicted claim of a run, and what contradicts it: a quote of the passage with `title`,
+    or without one with the name of the source."""
+
+    response_id: str
+    unit_id: str
+    sentence_index: int | None
+    claim: str
+    question: str
+    model: str | None
+    quote: str
+    title: str | None
+    evidence_source: str | None
+
+
+class ContradictedPage(BaseModel):
+    """A page of the contradicted claims of a run; `total` is how many there are."""
+
+    total: int
+    offset: int
+    limit: int
+    rows: list[ContradictedClaim]
+
+
 class ReportInfo(BaseModel):
     """A report of `ufo report` that has rows, and its group."""
 

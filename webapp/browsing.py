@@ -19,10 +19,11 @@ from ufo.pipelines.reports.checked import Asked, CheckedResponse, checked_respon
 from ufo.pipelines.reports.comparison import compare_models, compare_runs
 from ufo.pipelines.reports.html_report import (
     comparison_html,
-    overview_html,
     render_html,
     reports_html,
+    summary_html,
 )
+from ufo.pipelines.reports.overview import all_contradicted, contradicted_claims
 from ufo.pipelines.reports.tabular import one_line
 from ufo.schemas.errors import UsageError
 from ufo.schemas.label_sheets import keep_label
@@ -217,8 +218,36 @@ def show_run(run: RunName, desk: AtDesk) -> answers.RunOverview:
 
 @router.get("/runs/{run}/overview.html", response_class=HTMLResponse, responses=answers.HTML)
 def show_overview(run: RunName, desk: AtDesk) -> HTMLResponse:
-    """Return the overview of a run as HTML to be shown within a page: scores, plots, claims."""
-    return HTMLResponse(overview_html(desk.runs.results(run), _address))
+    """Return the overview of a run as HTML to be shown within a page: scores, plots, cost."""
+    return HTMLResponse(summary_html(desk.runs.results(run)))
+
+
+@router.get("/runs/{run}/contradicted")
+def list_contradicted(
+    run: RunName,
+    desk: AtDesk,
+    offset: Annotated[int, Query(ge=0, le=1_000_000_000)] = 0,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+) -> answers.ContradictedPage:
+    """Return a page of a run's contradicted claims, those with the most votes against them
+    first."""
+    results = desk.runs.results(run)
+    counted = """
+        SELECT count(DISTINCT (response_id, unit_id)) AS n
+        FROM verdicts
+        WHERE label = 0 AND mode = ?
+    """
+    (row,) = results.query(counted, [main_mode(results.runs[-1].mode)]).to_pylist()
+    rows = contradicted_claims(results, limit, offset)
+    page = {"total": row["n"], "offset": offset, "limit": limit, "rows": rows}
+    return answers.ContradictedPage.model_validate(page)
+
+
+@router.get("/runs/{run}/contradicted.csv", response_class=StreamingResponse, responses=answers.CSV)
+def download_contradicted(run: RunName, desk: AtDesk) -> StreamingResponse:
+    """Return all contradicted claims of a run, each with its strongest evidence."""
+    results = desk.runs.results(run)
+    return csv_answer("contradicted.csv", results, *all_contradicted(results))
 
 
 @router.get("/runs/{run}/reports.html", response_class=HTMLResponse, responses=answers.HTML)

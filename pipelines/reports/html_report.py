@@ -11,7 +11,7 @@ from dataclasses import asdict
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
-from unicodedata import east_asian_width
+from unicodedata import category
 from urllib.parse import urlsplit
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -69,7 +69,10 @@ COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0
 UNDECIDED = "#9e9e9e"
 _RADIUS = 80.0
 _LEAST_LABELLED = 7.0  # per cent: a smaller slice has no room for its share
-_MOST_LETTERS = 26
+_ACROSS = 344.0  # what a plot has for a line of text
+_GAP = 12.0  # between a name and the number beside it
+_NARROW = "fijlrtI.,:;'|!()[] -/"
+_WIDE = "mMWw@%…—"
 _MOST_BARS = 24
 _NO_MODEL = "(no model)"
 
@@ -125,6 +128,12 @@ def reports_html(results: "Results", csv: Callable[[str], str]) -> str:
 def overview_html(results: "Results", link: Link = lambda run, response: None) -> str:
     """Return the overview of the newest run, to be shown within a page."""
     return _overview(overview(results), link)
+
+
+def summary_html(results: "Results") -> str:
+    """Return the overview of the newest run without its contradicted claims, for a page that shows
+    all of them by itself."""
+    return _overview(overview(results) | {"contradicted": []}, lambda run, response: None)
 
 
 def comparison_html(found: Mapping[str, Any], link: Link) -> str:
@@ -255,8 +264,8 @@ def draw_pie(rows: Sequence[Row], title: str = "", of: str = "") -> Markup:
     slices = [part | _slice(part["start"], part["share"], part["color"]) for part in key]
     votes = bool(rows) and rows[0]["mode"] == "mv"
     size = quantity(n, "valid vote" if votes else "claim")
-    said = ", ".join(f"{part['whole']} {part['said']}" for part in key) if n else "nobody"
-    return filled("charts.html", "pie", slices, said, size, title, shortened(of, 44))
+    said = ", ".join(f"{part['name']} {part['said']}" for part in key) if n else "nobody"
+    return filled("charts.html", "pie", slices, said, size, title, shortened(of, _ACROSS))
 
 
 def _slice(start: float, share: float, color: str) -> Row:
@@ -310,7 +319,7 @@ def _shares(rows: Sequence[Row]) -> list[Row]:
     start = 0.0
     for name, n, color in counted:
         share = 100 * n / total if total else 0.0
-        part = {"name": shortened(name, 20), "whole": one_line(name), "n": n, "color": color}
+        part = {"name": one_line(name), "n": n, "color": color}
         said = f"{_percent(share)} ({n:,})"
         found.append(part | {"share": share, "start": start, "said": said})
         start += share
@@ -324,17 +333,48 @@ def _percent(share: float) -> str:
     return ">99 %" if 99.5 <= share < 100 else f"{share:.0f} %"
 
 
-def shortened(name: str, most: int = _MOST_LETTERS) -> str:
-    """Return a name on one line. A long name is cut in the middle: model names of a family often
-    differ at the end. `most` is in letters of usual width; Chinese ones count twice.
-    """
+def shortened(name: str, room: float) -> str:
+    """Return a name on one line that is at most `room` wide in a plot. A long name is cut in the
+    middle: model names of a family often differ at the end."""
     whole = one_line(name)
-    width = sum(1 + (east_asian_width(one) in "WF") for one in whole)
-    if width <= most:
+    if width_of(whole) <= room:
         return whole
-    most = most * len(whole) // width
-    end = most // 2
-    return f"{whole[: most - 1 - end].rstrip()}…{whole[-end:].lstrip()}"
+    left = room - width_of("…")
+    first, last = 0, len(whole)
+    while True:
+        from_start = len(whole) - last >= first
+        left -= width_of(whole[first] if from_start else whole[last - 1])
+        if left < 0:
+            break
+        first, last = (first + 1, last) if from_start else (first, last - 1)
+    end = whole[last:]
+    while end and (_letter_width(end[0]) == 0 or end[0] == " "):  # a mark of a letter that is gone
+        end = end[1:]
+    return f"{whole[:first].rstrip()}…{end}"
+
+
+def beside_note(name: str, note: str, start: float) -> str:
+    """Return a name that begins at `start` shortened so that a note at the end has room beside
+    it."""
+    return shortened(name, _ACROSS + 8 - start - width_of(note) - (_GAP if note else 0))
+
+
+def width_of(text: str) -> float:
+    """Return at most how wide a text is in a plot, whatever the font of the reader's system."""
+    return sum(map(_letter_width, text))
+
+
+def _letter_width(letter: str) -> float:
+    """Return the width of a letter of 13 units height, as in the widest usual fonts."""
+    if category(letter) in ("Mn", "Me", "Cf"):
+        return 0.0
+    if letter in _NARROW:
+        return 5.5
+    if letter in _WIDE:
+        return 13.5
+    if letter.isascii():
+        return 10.0 if letter.isupper() else 8.5
+    return 18.0 if category(letter) == "So" else 13.5
 
 
 # --- templates -----------------------------------------------------------------------------------
@@ -357,10 +397,11 @@ def environment() -> Environment:
         "in_words": in_words,
         "interval": interval,
         "many": quantity,
-        "shortened": shortened,
+        "beside_note": beside_note,
         "shown": _shown,
         "web_address": _web_address,
         "why_no_score": why_no_score,
+        "width_of": width_of,
     }
     return made
 

@@ -53,7 +53,8 @@ POST /results/{result_id}/labels, DELETE /results/{result_id}, POST /results/{re
 GET /runs/{run}/response.html, GET /runs, GET /runs/{run}, PATCH /runs/{run},
 DELETE /runs/{run}, POST /runs/{run}/restore, GET /runs/{run}/responses,
 GET /runs/{run}/responses/{response_id}, GET /runs/{run}/report.html, POST /runs/{run}/labels,
-GET /runs/{run}/labels.csv, GET /runs/{run}/overview.html, GET /runs/{run}/compare.html,
+GET /runs/{run}/labels.csv, GET /runs/{run}/contradicted, GET /runs/{run}/contradicted.csv,
+GET /runs/{run}/overview.html, GET /runs/{run}/compare.html,
 GET /runs/{run}/parquet, GET /runs/{run}/reports.html, GET /reports, GET /reports/{name},
 POST /upload, GET /upload, GET /upload/{upload_id}, GET /upload/{upload_id}/events,
 DELETE /upload/{upload_id}, GET /upload/{upload_id}/parquet, POST /upload/{upload_id}/resume,
@@ -101,6 +102,7 @@ def test_the_document_and_the_interface_for_people_have_every_operation(
         ("GET /results/{result_id}/report.html", "text/html"),
         ("GET /runs/{run}/response.html", "text/html"),
         ("GET /runs/{run}/labels.csv", "text/csv"),
+        ("GET /runs/{run}/contradicted.csv", "text/csv"),
         ("GET /reports/{name}", "text/csv"),
     ],
 )

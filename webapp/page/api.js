@@ -241,15 +241,17 @@ export const restore = (id) => send(`/results/${part(id)}/restore`, { method: "P
  * @param {S.Listing | null} before
  * @returns {Promise<S.Listing>}
  */
-export async function responses(run, { low, page, ...filters }, before) {
+export async function responses(run, { low, page, claims, ...filters }, before) {
   const same = before?.overview.run === run ? before : null;
+  const offset = (claims - 1) * PAGE_SIZE;
   const asked = { ...filters, max_score: low && 0.6, offset: (page - 1) * PAGE_SIZE, limit: PAGE_SIZE };
-  const [overview, report, { rows, total }] = await Promise.all([
+  const [overview, report, contradicted, { rows, total }] = await Promise.all([
     same?.overview ?? get(inRun(run)),
     same?.report ?? html(inRun(run, "overview.html")),
+    same?.contradicted.offset === offset ? same.contradicted : get(inRun(run, `contradicted?${queryOf({ offset, limit: PAGE_SIZE })}`)),
     get(inRun(run, `responses?${queryOf(asked)}`)),
   ]);
-  return { overview, report, rows, total };
+  return { overview, report, contradicted, rows, total };
 }
 
 /** @param {string} run @param {string} id */
@@ -302,6 +304,9 @@ export const runFiles = (run) => inRun(run, "parquet");
 
 /** @param {string} run */
 export const reportPage = (run) => inRun(run, "report.html");
+
+/** @param {string} run */
+export const contradictedSheet = (run) => inRun(run, "contradicted.csv");
 
 /** @param {string} run */
 export const labelSheet = (run) => inRun(run, "labels.csv");

@@ -139,6 +139,7 @@
  * @property {boolean} failures
  * @property {string} sort
  * @property {number} page  from 1
+ * @property {number} claims  the page of the contradicted claims
  *
  * @typedef {object} Row  A response in a list.
  * @property {string} response_id
@@ -158,7 +159,19 @@
  * @property {number} n_errors
  * @property {number | null} human_score
  *
+ * @typedef {object} Contradicted  A claim that is contradicted, and what contradicts it.
+ * @property {string} response_id
+ * @property {string} unit_id
+ * @property {number | null} sentence_index
+ * @property {string} claim
+ * @property {string} question
+ * @property {string | null} model
+ * @property {string} quote
+ * @property {string | null} title
+ * @property {string | null} evidence_source
+ *
  * @typedef {object} Listing
+ * @property {{total: number, offset: number, rows: Contradicted[]}} contradicted
  * @property {Overview} overview
  * @property {Element} report  the overview, as it is shown
  * @property {Row[]} rows
@@ -236,6 +249,7 @@ export const NO_FILTERS = {
   failures: false,
   sort: "",
   page: 1,
+  claims: 1,
 };
 
 /** @type {Place} */

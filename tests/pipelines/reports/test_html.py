@@ -18,6 +18,7 @@ from ufo.pipelines.reports.html_report import (
     draw_scores,
     overview_html,
 )
+from ufo.schemas.records import Usage
 from ufo.schemas.results import Results, open_results
 from ufo.schemas.run_folders import choose_runs
 
@@ -101,6 +102,50 @@ def test_the_sources_that_were_asked_are_named(
     with open_results(tmp_path) as results:
         text = Reader(overview_html(results)).text
     assert re.search(rf"1 response, judged by offline from {named}(?![,\w])", text)
+
+
+COSTS = {
+    "nothing asked": ([], "No request to a model or a search engine"),
+    "known": ([0.25, 1.0], "2 requests, 20 tokens, $1.25"),
+    "little": ([0.00021], "1 request, 10 tokens, $0.0002"),
+    "unknown": ([None], "1 request, 10 tokens, no cost known"),
+    "partly unknown": (
+        [0.5, None],
+        "2 requests, 20 tokens, $0.5000 and the unknown price of 1 request",
+    ),
+}
+
+
+@pytest.mark.parametrize(("dollars", "said"), COSTS.values(), ids=COSTS)
+@pytest.mark.parametrize("cached", [False, True])
+def test_the_overview_says_what_the_requests_took(
+    tmp_path: Path, dollars: list[float | None], said: str, cached: bool
+) -> None:
+    def usage(name: str, cost: float | None, cached: bool) -> Usage:
+        return Usage(name, "verify", "ref", "m", "a", None, "ok", cached, False, 0, 9, 1, 0.1, cost)
+
+    rows = rows_of({"a": {"u": {"ref": "s"}}})
+    rows["usage"] = [usage(str(at), cost, False) for at, cost in enumerate(dollars)]
+    if cached:
+        rows["usage"].append(usage("c", 0.0, True))
+        said = "0 requests, 0 tokens, $0.0000" if not dollars else said
+        said += "; 1 answer from the cache"
+    write_run(tmp_path, rows)
+    with open_results(tmp_path) as results:
+        assert f"\n{said}\n" in overview_html(results).replace('<p class="muted">', "\n").replace(
+            "</p>", "\n"
+        )
+
+
+def test_a_report_says_where_all_contradicted_claims_are(tmp_path: Path) -> None:
+    votes = {f"r{n}": {f"u{n}": {"ref": "r"}} for n in range(11)}
+    write_run(tmp_path, rows_of(votes), "eleven")
+    write_run(tmp_path, rows_of({"r": {"u": {"ref": "r"}}}), "one")
+    for name, is_cut in (("eleven", True), ("one", False)):
+        with open_results(tmp_path, name) as results:
+            text = Reader(overview_html(results)).text
+        assert ("Contradicted claims: 10 of 11" in text) == is_cut
+        assert ("ufo serve --results DIR shows all of a run" in text) == is_cut
 
 
 @pytest.mark.slow
@@ -247,12 +292,18 @@ def test_votes_are_shared_in_a_vote_of_all_and_a_source_alone_leaves_some_undeci
 @pytest.mark.parametrize(
     ("name", "shown"),
     [
-        pytest.param("s" * 20, "s" * 20, id="20 characters"),
-        pytest.param("s" * 21, "s" * 9 + "…" + "s" * 10, id="21 characters"),
+        pytest.param("s" * 20, "s" * 20, id="short"),
+        pytest.param("s" * 60, "s" * 14 + "…" + "s" * 14, id="long"),
+        pytest.param("W" * 60, "W" * 9 + "…" + "W" * 8, id="wide letters"),
+        pytest.param("i" * 40, "i" * 40, id="narrow letters"),
+        pytest.param("问" * 60, "问" * 9 + "…" + "问" * 8, id="Chinese"),
+        pytest.param("א" * 60, "א" * 9 + "…" + "א" * 8, id="Hebrew"),
+        pytest.param("e\u0301" * 60, "e\u0301" * 14 + "…" + "e\u0301" * 14, id="with marks"),
     ],
 )
-def test_the_name_of_a_source_beside_its_bar_has_at_most_20_characters(
+def test_the_name_of_a_source_is_as_long_as_there_is_room_beside_its_share(
     name: str, shown: str
 ) -> None:
     drawn = Reader(draw_decided([row_of(name, 3, 1), row_of("b", 1, 2)]) or "")
-    assert f"{shown} 75 % (3)" in drawn.text
+    said = f"{name} {shown}" if shown != name else name  # the whole of it on hovering
+    assert f"{said} 75 % (3) b 25 % (1)" in drawn.text

@@ -207,9 +207,10 @@ def test_contradictions_disagreement_and_failures_are_found_and_opened(page: Pag
     page.goto("/#/runs/demo")
     overview = page.get_by_role("region", name="Overview")
     expect(overview.get_by_role("heading", name="claims supported")).to_be_visible()
-    doubtful = overview.get_by_role("listitem").filter(has_text="What is so?")
-    doubtful.get_by_role("link").first.click()
-    expect(page.get_by_role("list", name="Contradicted claims")).to_be_visible()
+    expect(overview).to_contain_text("1 request, 99 tokens, $0.0021")
+    doubtful = page.get_by_role("region", name="Contradicted claims").get_by_role("listitem")
+    doubtful.filter(has_text="What is so?").get_by_role("button").first.click()
+    expect(page.locator("#sentence-1")).to_have_attribute("aria-expanded", "true")
     page.go_back()
     expect(overview.get_by_role("img", name="factuality score")).to_be_visible()
     count = page.get_by_label("Responses", exact=True).first.get_by_role("status")
@@ -225,6 +226,80 @@ def test_contradictions_disagreement_and_failures_are_found_and_opened(page: Pag
     page.get_by_role("button", name="Edit text and check again").click()
     assert page.get_by_label("Question it answers").input_value() == "What is so?"
     assert page.get_by_label("Text to check").input_value().startswith("😀 Water boils")
+
+
+def test_all_contradicted_claims_are_paged_and_downloaded(browser: Browser, tmp_path: Path) -> None:
+    votes = {f"r{n:02}": {f"u{n:02}": {"ref": "r"}} for n in range(60)}
+    write_run(tmp_path, rows_of(votes, ("ref",)))
+    with served(setup(str(tmp_path))) as address:
+        page = browser.new_page(base_url=address)
+        page.set_default_timeout(PATIENCE)
+        page.goto("/#/runs/r1?sort=id&page=2")
+        claims = page.get_by_role("region", name="Contradicted claims")
+        expect(claims.get_by_role("heading")).to_have_text("Contradicted claims 1 to 50 of 60")
+        expect(claims.get_by_role("listitem")).to_have_count(50)
+        claims.get_by_role("button", name="Next page").click()
+        expect(claims.get_by_role("heading")).to_have_text("Contradicted claims 51 to 60 of 60")
+        last = claims.get_by_role("listitem").last
+        expect(last).to_contain_text("what ref says of u59")
+        responses = page.get_by_label("Responses", exact=True).first.get_by_role("status")
+        expect(responses).to_have_text("60 responses, page 2 of 2")
+        page.reload()
+        expect(last).to_contain_text("Claim u59.")
+        with page.expect_download() as file:
+            claims.get_by_role("link", name="All of them as CSV").click()
+        assert file.value.path().read_text().count("\nr") == 60
+        last.get_by_role("button").click()
+        expect(page.locator("#sentence-0")).to_have_attribute("aria-expanded", "true")
+        assert page.url.endswith("/responses/r59?sentence=0&claim=u59")
+        page.go_back()
+        expect(last).to_contain_text("Claim u59.")
+        page.close()
+
+
+# Texts of a plot that leave it, or stand on each other; those without a width are not shown.
+MISPLACED = """() => [...document.querySelectorAll("svg.chart")].flatMap((svg) => {
+  const whole = svg.getBoundingClientRect();
+  const texts = [...svg.querySelectorAll("text")].filter((text) => text.getBBox().width > 0);
+  const boxes = texts.map((text) => text.getBoundingClientRect());
+  const out = texts.filter((text, at) => boxes[at].left < whole.left - 1
+    || boxes[at].right > whole.right + 1 || boxes[at].bottom > whole.bottom + 1);
+  const over = texts.filter((text, at) => boxes.some((box, other) => other > at
+    && boxes[at].left < box.right && box.left < boxes[at].right
+    && boxes[at].top + 2 < box.bottom && box.top + 2 < boxes[at].bottom));
+  return [...out, ...over].map((text) => text.textContent);
+})"""
+LONG_NAMES = {
+    "words": "meta-llama/Llama-3.1-405B-Instruct-Turbo-" + "quantized-" * 7,
+    "wide": "M" * 60 + "W" * 60,
+    "capitals": "WWWWWWWWWWWWWWWWWWWWWWWWWW",
+    "Chinese": "通义千问大模型增强版二零二五年六月发布正式版本" * 3,
+    "Arabic": "نموذج-اللغة-العربية-الكبير-ذو-الاسم-الطويل-" * 2,
+    "emoji": "😀" * 60,
+    "not judged": "q" * 90,
+}
+
+
+def test_long_names_fit_into_plots_and_lists(browser: Browser, tmp_path: Path) -> None:
+    votes = {key: {f"{key}{n}": {"ref": "r" if n else "s"} for n in (0, 1)} for key in LONG_NAMES}
+    votes["not judged"] = {"x": {"ref": "e"}}
+    rows = rows_of(votes, ("ref", "a-source-of-a-long-name-" * 4), models=LONG_NAMES)
+    write_run(tmp_path, rows, "names", title="T" * 200)
+    with served(setup(str(tmp_path))) as address:
+        page = browser.new_page(base_url=address)
+        page.set_default_timeout(PATIENCE)
+        for width, height in ((1280, 900), (390, 844)):
+            page.set_viewport_size({"width": width, "height": height})
+            page.goto("/#/runs/names")
+            expect(page.get_by_role("img", name="factuality score")).to_be_visible()
+            assert page.evaluate(MISPLACED) == []
+            assert page.locator("svg title", has_text=LONG_NAMES["wide"]).count() > 0
+            for place in ("/#/runs/names", "/#/runs", "/#/runs/names/compare"):
+                page.goto(place)
+                expect(page.locator("tbody tr, .report").first).to_be_visible()
+                assert page.evaluate("document.documentElement.scrollWidth") <= width
+            page.goto("/#/runs")
+        page.close()
 
 
 def test_a_stopped_upload_is_resumed(browser: Browser, tmp_path: Path) -> None:

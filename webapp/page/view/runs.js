@@ -1,8 +1,8 @@
 /** Runs of the result folder, and the responses of one. */
 
-import { labelSheet, reportPage, runFiles } from "../api.js";
+import { contradictedSheet, labelSheet, reportPage, runFiles } from "../api.js";
 import { h } from "../dom.js";
-import { PAGE_SIZE } from "../state.js";
+import { NOTHING_OPEN, PAGE_SIZE } from "../state.js";
 import { counted, decimal, grouped, megabytes, minutes } from "../text.js";
 import { button, field, link, longName, pager, row, select, table, tick } from "./parts.js";
 import { uploadView } from "./upload.js";
@@ -201,7 +201,7 @@ export function runHead({ place: { run, view }, listing }, act) {
     "div",
     { class: "row" },
     button("← Runs", () => act.go({ view: "runs" })),
-    h("h2", { title: run, dir: "auto" }, listing?.overview.run === run ? listing?.overview.title : ""),
+    h("h2", { class: "name", title: run, dir: "auto" }, listing?.overview.run === run ? listing?.overview.title : ""),
     tab("Overview", "runs"),
     tab("Compare", "compare"),
     tab("Reports", "reports"),
@@ -234,7 +234,7 @@ export const reportsView = (state, act) => [runHead(state, act), serverHtml(stat
  * @param {S.State} state
  * @param {Actions} act
  */
-function runView(run, { overview, report, rows, total }, state, act) {
+function runView(run, { overview, report, contradicted, rows, total }, state, act) {
   const { filters } = state;
   const pages = Math.max(1, Math.ceil(total / PAGE_SIZE));
   /** @param {keyof S.Filters} name */
@@ -249,6 +249,7 @@ function runView(run, { overview, report, rows, total }, state, act) {
       h("a", { href: runFiles(run), download: true }, "Download the tables"),
       h("a", { href: labelSheet(run), download: "labels.csv" }, "Download your labels"),
     ),
+    contradicted.total > 0 && contradictedView(run, contradicted, filters, act),
     h(
       "section",
       { class: "card", "aria-label": "Responses" },
@@ -269,6 +270,44 @@ function runView(run, { overview, report, rows, total }, state, act) {
       pager("responses", filters.page, total, (page) => act.filter({ page })),
     ),
   ];
+}
+
+/**
+ * A page of the contradicted claims of a run.
+ *
+ * @param {string} run
+ * @param {S.Listing["contradicted"]} contradicted
+ * @param {S.Filters} filters
+ * @param {Actions} act
+ */
+function contradictedView(run, { total, offset, rows }, { page, claims }, act) {
+  const shown = total > rows.length && ` ${grouped(offset + 1)} to ${grouped(offset + rows.length)} of ${grouped(total)}`;
+  return h(
+    "section",
+    { class: "card", "aria-label": "Contradicted claims" },
+    h("h2", null, "Contradicted claims", h("span", { class: "muted", role: "status" }, shown)),
+    h(
+      "ul",
+      { class: "contradicted" },
+      rows.map(({ response_id: response, unit_id: claim, sentence_index: sentence, ...one }) =>
+        h(
+          "li",
+          { key: `${response} ${claim}` },
+          h(
+            "div",
+            { dir: "auto" },
+            "✗ ",
+            link(one.claim, () => act.go({ view: "response", run, response }, { open: { ...NOTHING_OPEN, sentence, claim } })),
+            h("div", { class: "muted", dir: "auto" }, one.question),
+            one.model && h("div", { class: "muted", dir: "auto" }, one.model),
+          ),
+          h("div", { dir: "auto" }, one.quote && h("q", null, one.quote), h("bdi", { class: "muted" }, ` ${one.title ?? one.evidence_source ?? ""}`)),
+        ),
+      ),
+    ),
+    pager("contradicted claims", claims, total, (to) => act.filter({ page, claims: to })),
+    h("p", null, h("a", { href: contradictedSheet(run), download: "contradicted.csv" }, "All of them as CSV")),
+  );
 }
 
 /**
