@@ -10,7 +10,6 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ufo.pipelines.reports.checked import Asked, checked_response
 from ufo.pipelines.reports.quotes import quote_of, strongest
 from ufo.pipelines.reports.unusable import OURS, Unusable
 from ufo.schemas.errors import UsageError, unknown_value
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     import pandas
     import pyarrow as pa
 
+    from ufo.pipelines.reports.checked import Asked
     from ufo.pipelines.reports.pie import Pie
     from ufo.schemas.results import Results
 
@@ -294,8 +294,11 @@ class Check:
     `print` shows the claims with their evidence, and so does a notebook.
     """
 
-    def __init__(self, rows: CheckedText, asked: Asked) -> None:
+    def __init__(self, rows: CheckedText, asked: "Asked") -> None:
         """Keep the rows, and how the text was checked."""
+        # It imports pyarrow, and `import ufo` is to be fast.
+        from ufo.pipelines.reports.checked import checked_response
+
         whole = checked_response(rows, asked)
         self.sentences = rows.sentences
         self.fact_units = rows.fact_units
