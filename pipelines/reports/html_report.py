@@ -15,7 +15,7 @@ from unicodedata import category
 from urllib.parse import urlsplit
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from ufo.pipelines.reports.overview import (
     FAILURE_COLUMNS,
@@ -36,6 +36,7 @@ from ufo.schemas.text import quantity
 from ufo.schemas.views import GROUPS
 from ufo.transforms.score_words import (
     as_shown,
+    as_word,
     brief_score,
     interval,
     score_with_interval,
@@ -138,7 +139,19 @@ def summary_html(results: "Results") -> str:
 
 def comparison_html(found: Mapping[str, Any], link: Link) -> str:
     """Return the result of `compare_runs` or `compare_models`, to be shown within a page."""
-    return filled("comparison.html", "comparison", found, link)
+    names = [found["a"], found["b"]]
+    said = {name: _isolated(found[name], names) for name in ("headline", "basis")}
+    notes = [_isolated(note, names) for note in found["notes"]]
+    return filled("comparison.html", "comparison", {**found, **said, "notes": notes}, link)
+
+
+def _isolated(text: str, names: Sequence[str]) -> Markup:
+    """Return a text in which names from right to left, or with marks that turn the direction, do
+    not change the order of the words around them."""
+    whole = escape(_finished(text))
+    for name in {escape(_finished(one)) for one in names if not one.isascii()}:
+        whole = whole.replace(name, Markup('<bdi dir="auto">{}</bdi>').format(name))
+    return whole
 
 
 def notebook_html(results: "Results") -> str:
@@ -397,6 +410,7 @@ def environment() -> Environment:
         "in_words": in_words,
         "interval": interval,
         "many": quantity,
+        "as_word": as_word,
         "beside_note": beside_note,
         "shown": _shown,
         "web_address": _web_address,

@@ -11,16 +11,18 @@ from tests.conftest import rows_of, write_run
 from tests.pipelines.conftest import ok, ufo
 from tests.pipelines.reports.conftest import page_of, same_as_kept
 from tests.pipelines.reports.reading import Reader
-from ufo.pipelines.reports.comparison import compare_runs
+from ufo.pipelines.reports.comparison import compare_models, compare_runs
 from ufo.pipelines.reports.html_report import (
     comparison_html,
     draw_decided,
     draw_scores,
     overview_html,
 )
+from ufo.pipelines.reports.overview import overview
 from ufo.schemas.records import Usage
 from ufo.schemas.results import Results, open_results
 from ufo.schemas.run_folders import choose_runs
+from ufo.transforms.score_words import score_in_words
 
 
 def sections(read: Reader) -> list[str]:
@@ -185,8 +187,53 @@ def test_two_runs_are_compared_with_the_claims_that_turned(tmp_path: Path) -> No
     assert found["won"] == 0
     assert found["n_pairs"] == 2
     text = Reader(comparison_html(found, lambda run, response: None)).text
-    for said in ("Claim u1.", "supported by ref → refuted by ref", "Paired by 2 questions"):
+    for said in ("Claim u1.", "supported by ref → contradicted by ref", "Paired by 2 questions"):
         assert said in text
+
+
+def test_a_compared_run_has_its_own_numbers_and_the_difference_those_of_both(
+    tmp_path: Path,
+) -> None:
+    shared = {"s1": {"u1": {"ref": "s"}}, "s2": {"u2": {"ref": "s"}}, "s3": {"u3": {"ref": "s"}}}
+    worse = {**shared, "s3": {"u3": {"ref": "r"}}, "s2": {"u2": {"ref": "n"}}}
+    own_a = {"a1": {"u4": {"ref": "r"}, "u5": {"ref": "r"}}}
+    own_b = {f"b{n}": {f"v{n}": {"ref": "s"}} for n in range(3)}
+    write_run(tmp_path, rows_of(shared | own_a), "old", title="قديم")
+    write_run(tmp_path, rows_of(worse | own_b), "new", title="New")
+    whole = {}
+    for name in ("old", "new"):
+        with open_results(tmp_path, name) as results:
+            whole[name] = overview(results)
+    with Results([*choose_runs(tmp_path, "old"), *choose_runs(tmp_path, "new")]) as results:
+        found = compare_runs(results, titled=True)
+    page = comparison_html(found, lambda run, response: None)
+    text = " ".join(Reader(page).text.split())
+    # The difference is of the three questions that both have.
+    assert found["headline"].startswith("New scores 0.667 lower than قديم over the 3 questions")
+    assert "0.333 against 1.000" in found["headline"]
+    # Each run is as its own overview says, with all of its responses.
+    assert whole["old"]["words"].startswith("factuality score 0.750 (")
+    assert whole["new"]["words"].startswith("factuality score 0.667 (")
+    assert found["own"]["a"] == f"{whole['old']['words']}; 5 claims (2 contradicted) in 4 responses"
+    assert found["own"]["b"] == f"{whole['new']['words']}; 6 claims (1 contradicted) in 6 responses"
+    assert f"New : {found['own']['b']}" in text
+    assert page.count('<bdi dir="auto">قديم</bdi>') == page.count("قديم") > 1
+
+
+def test_two_compared_models_have_their_own_numbers(tmp_path: Path) -> None:
+    votes = {f"{model}{n}": {f"{model}{n}": {"ref": said}} for model, said_of in
+             {"a": "ssr", "b": "rrsss"}.items() for n, said in enumerate(said_of)}  # fmt: skip
+    rows = rows_of(votes, models={name: name[0] for name in votes},
+                   questions={name: name[1] for name in votes})  # fmt: skip
+    write_run(tmp_path, rows)
+    with open_results(tmp_path) as results:
+        found = compare_models(results, "a", "b")
+        rows_by_model = {row["model"]: row for row in overview(results)["models"]}
+    assert found["n"] == 3
+    assert (found["score_a"], found["score_b"]) == pytest.approx((2 / 3, 1 / 3))
+    for side, n in (("a", 3), ("b", 5)):
+        assert found["own"][side].startswith(score_in_words(rows_by_model[side]))
+        assert found["own"][side].endswith(f" in {n} responses")
 
 
 # --- responses
