@@ -1,9 +1,10 @@
 """Declare the result tables, and read and write their files and the manifests of runs.
 
-A finished run's folder never changes. So later labels are in a separate table beside the runs:
-`DIR/labels/SHEET.parquet`. Its keys, response and unit, depend only on the content. So a label
-applies to every run in the folder that has the unit. `DIR/label_populations/SHEET.parquet` has the
-units from which a sheet was drawn, which outlive the run.
+A finished run's folder never changes, but for the title in its manifest. So later labels are in a
+separate table beside the runs: `DIR/labels/SHEET.parquet`. Its keys, response and unit, depend only
+on the content. So a label applies to every run in the folder that has the unit.
+`DIR/label_populations/SHEET.parquet` has the units from which a sheet was drawn, which outlive the
+run.
 """
 
 import dataclasses
@@ -313,6 +314,19 @@ def manifest_of(folder: str) -> Manifest | None:
         RunError: it is damaged, or newer than this version can read.
     """
     return _read(folder, checked_manifest)
+
+
+def retitle(folder: str, title: str) -> None:
+    """Give the finished run in a folder another title; "" takes the names of the input and the time
+    of the end. Everything else in its manifest stays.
+
+    Raises:
+        RunError: the manifest is damaged.
+        OSError: it cannot be written.
+    """
+    manifest = manifest_of(folder)
+    if manifest is not None:
+        write_state(storage.join(folder, MANIFEST), manifest | {"title": title})
 
 
 def run_in(folder: Path) -> Run | None:

@@ -63,6 +63,13 @@ def brief_score(row: Mapping[str, Any]) -> str:
     return f"⚠ {said}" if beside(row) else said
 
 
+def score_with_interval(row: Mapping[str, Any]) -> str:
+    """Return the score to show in one line with a name: with its interval, or its coverage if it is
+    low."""
+    room = not why_no_score(row) and row["coverage"] >= LEAST_COVERAGE
+    return brief_score(row) + (interval(row) if room else "")
+
+
 def as_shown(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return a row as a table for people shows it: without a score instead of with 0 where no
     source knew anything."""

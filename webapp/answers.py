@@ -197,6 +197,26 @@ class RunInfo(BaseModel):
     counts: dict[str, int]
 
 
+class RunFigures(BaseModel):
+    """What the list of runs shows of a run, read from its tables. `words` say its score as the
+    overview does, or why there is none; `models` are those that gave the responses."""
+
+    score: float | None
+    words: str
+    n_units: int
+    n_contradicted: int
+    models: list[str]
+    size_bytes: int
+
+
+class ListedRun(RunInfo):
+    """A run in a list. `figures` are there where they were asked for; `problem` says why a run
+    cannot be read."""
+
+    figures: RunFigures | None = None
+    problem: str | None = None
+
+
 class ResponseRow(BaseModel):
     """A response in a list: its scores, and what is noteworthy. `excerpt` is its beginning."""
 
@@ -235,6 +255,30 @@ class ResponsePage(BaseModel):
     offset: int
     limit: int
     rows: list[ResponseRow]
+
+
+class ContradictedClaim(BaseModel):
+    """A contradicted claim of a run, and what contradicts it: a quote of the passage with `title`,
+    or without one with the name of the source."""
+
+    response_id: str
+    unit_id: str
+    sentence_index: int | None
+    claim: str
+    question: str
+    model: str | None
+    quote: str
+    title: str | None
+    evidence_source: str | None
+
+
+class ContradictedPage(BaseModel):
+    """A page of the contradicted claims of a run; `total` is how many there are."""
+
+    total: int
+    offset: int
+    limit: int
+    rows: list[ContradictedClaim]
 
 
 class ReportInfo(BaseModel):

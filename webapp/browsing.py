@@ -1,14 +1,17 @@
-"""Browse finished runs: their overview, their responses with scores, comparisons, labels.
+"""Browse finished runs: list, rename and delete them; overview, responses, comparisons, labels.
 
 Filters go to SQL as parameters; the order is one of a few fixed words.
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path as FilePath
 from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
 from fastapi import APIRouter, Path, Query
+from filelock import FileLock, Timeout
 from pydantic import BaseModel, Field
 from starlette.responses import HTMLResponse, StreamingResponse
 
@@ -16,14 +19,16 @@ from ufo.pipelines.reports.checked import Asked, CheckedResponse, checked_respon
 from ufo.pipelines.reports.comparison import compare_models, compare_runs
 from ufo.pipelines.reports.html_report import (
     comparison_html,
-    overview_html,
     render_html,
     reports_html,
+    summary_html,
 )
+from ufo.pipelines.reports.overview import all_contradicted, contradicted_claims
+from ufo.pipelines.reports.tabular import one_line
 from ufo.schemas.errors import UsageError
 from ufo.schemas.label_sheets import keep_label
 from ufo.schemas.results import Results
-from ufo.schemas.tables import LABELS, PAGE_SHEET, RUN_PREFIX, Label, Run, from_arrow
+from ufo.schemas.tables import LABELS, PAGE_SHEET, RUN_PREFIX, Label, Run, from_arrow, retitle
 from ufo.transforms.check_text import CheckedText
 from ufo.transforms.score_words import brief_score
 from ufo.transforms.scores import run_headline
@@ -32,8 +37,9 @@ from ufo.transforms.votes import main_mode
 from ufo.webapp import answers, models
 from ufo.webapp.desk import AtDesk, Desk
 from ufo.webapp.models import LeaveOut
-from ufo.webapp.problems import NotFound
+from ufo.webapp.problems import Conflict, NotFound
 from ufo.webapp.reports import csv_answer, report_answer
+from ufo.webapp.trash import discard, restore
 
 router = APIRouter(tags=["runs"])
 
@@ -139,10 +145,63 @@ class Filters(BaseModel):
     limit: int = Field(50, ge=1, le=200)
 
 
+class RunTitle(models.Given):
+    """The title of a run; an empty one is replaced by the names of its input and its end."""
+
+    title: Annotated[str, Field(max_length=300)]
+
+
 @router.get("/runs")
-def list_runs(desk: AtDesk) -> list[answers.RunInfo]:
-    """Return the finished runs, the newest first."""
-    return [answers.RunInfo(**_info(run)) for run in desk.runs.listed()]
+def list_runs(
+    desk: AtDesk,
+    figures: Annotated[
+        bool, Query(description="with the score, claims, models and size of each")
+    ] = False,
+) -> list[answers.ListedRun]:
+    """Return the finished runs, the newest first; with their figures also those that cannot be
+    read, last."""
+    runs, damaged = desk.runs.read()
+    if not figures:
+        return [answers.ListedRun(**_info(run)) for run in runs]
+    known = desk.runs.figures.of(runs)
+    unknown: dict[str, Any] = dict.fromkeys(("mode", "tie", "judge", "finished_at"), "")
+    unknown |= {"sources": [], "counts": {}}
+    return [
+        *(answers.ListedRun(**_info(run), **_told(known[run.name])) for run in runs),
+        *(
+            answers.ListedRun(run=name, title=name, problem=why, **unknown)
+            for name, why in damaged.items()
+        ),
+    ]
+
+
+@router.patch("/runs/{run}")
+def rename_run(run: RunName, asked: RunTitle, desk: AtDesk) -> answers.RunInfo:
+    """Give a run another title; its name and its addresses stay."""
+    folder = desk.runs.named(run).folder
+    with _held(folder):
+        retitle(str(folder), one_line(asked.title))
+    return answers.RunInfo(**_info(desk.runs.named(run)))
+
+
+@router.delete("/runs/{run}", status_code=204)
+def delete_run(run: RunName, desk: AtDesk) -> None:
+    """Move a run to the trash of its folder. The labels of its claims stay."""
+    folder = desk.runs.folders().get(run)
+    if folder is None:
+        raise NotFound("no finished run has that name; /runs lists all")
+    with _held(folder):
+        discard(folder)
+    desk.runs.deleted[run] = folder
+
+
+@router.post("/runs/{run}/restore", status_code=204)
+def restore_run(run: RunName, desk: AtDesk) -> None:
+    """Move a run that was deleted back from the trash."""
+    folder = desk.runs.deleted.get(run)
+    if folder is None:
+        raise NotFound("no run of that name was deleted since the service started")
+    restore(folder)
 
 
 @router.get("/runs/{run}")
@@ -159,8 +218,36 @@ def show_run(run: RunName, desk: AtDesk) -> answers.RunOverview:
 
 @router.get("/runs/{run}/overview.html", response_class=HTMLResponse, responses=answers.HTML)
 def show_overview(run: RunName, desk: AtDesk) -> HTMLResponse:
-    """Return the overview of a run as HTML to be shown within a page: scores, plots, claims."""
-    return HTMLResponse(overview_html(desk.runs.results(run), _address))
+    """Return the overview of a run as HTML to be shown within a page: scores, plots, cost."""
+    return HTMLResponse(summary_html(desk.runs.results(run)))
+
+
+@router.get("/runs/{run}/contradicted")
+def list_contradicted(
+    run: RunName,
+    desk: AtDesk,
+    offset: Annotated[int, Query(ge=0, le=1_000_000_000)] = 0,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+) -> answers.ContradictedPage:
+    """Return a page of a run's contradicted claims, those with the most votes against them
+    first."""
+    results = desk.runs.results(run)
+    counted = """
+        SELECT count(DISTINCT (response_id, unit_id)) AS n
+        FROM verdicts
+        WHERE label = 0 AND mode = ?
+    """
+    (row,) = results.query(counted, [main_mode(results.runs[-1].mode)]).to_pylist()
+    rows = contradicted_claims(results, limit, offset)
+    page = {"total": row["n"], "offset": offset, "limit": limit, "rows": rows}
+    return answers.ContradictedPage.model_validate(page)
+
+
+@router.get("/runs/{run}/contradicted.csv", response_class=StreamingResponse, responses=answers.CSV)
+def download_contradicted(run: RunName, desk: AtDesk) -> StreamingResponse:
+    """Return all contradicted claims of a run, each with its strongest evidence."""
+    results = desk.runs.results(run)
+    return csv_answer("contradicted.csv", results, *all_contradicted(results))
 
 
 @router.get("/runs/{run}/reports.html", response_class=HTMLResponse, responses=answers.HTML)
@@ -331,6 +418,27 @@ def _whole(desk: Desk, name: str, response_id: str) -> CheckedResponse:
 def _address(run: str, response: str) -> str:
     """Return the page's address of a response."""
     return f"#/runs/{quote(run, safe='')}/responses/{quote(response, safe='')}"
+
+
+@contextmanager
+def _held(folder: FilePath) -> Iterator[None]:
+    """Hold a run's lock, so that no evaluation writes the run meanwhile.
+
+    Raises:
+        Conflict: an evaluation holds it, or the folder cannot be written.
+    """
+    try:
+        with FileLock(folder / ".lock", blocking=False):
+            yield
+            (folder / ".lock").unlink(missing_ok=True)
+    except Timeout:
+        raise Conflict("the run is being evaluated again; wait for its end, or stop it") from None
+    except OSError as error:
+        raise Conflict(f"the run's folder cannot be written: {error.strerror}") from error
+
+
+def _told(figures: answers.RunFigures | str) -> dict[str, Any]:
+    return {"problem" if isinstance(figures, str) else "figures": figures}
 
 
 def _info(run: Run) -> dict[str, Any]:

@@ -11,14 +11,16 @@ from fastapi import Depends, Request
 
 from ufo.pipelines.options.command_line import settings_of
 from ufo.pipelines.options.groups import OF_TEXT
+from ufo.schemas.errors import RunError
 from ufo.schemas.results import Results
-from ufo.schemas.run_folders import finished_runs, runs_below
-from ufo.schemas.tables import Run, label_files
+from ufo.schemas.run_folders import runs_below
+from ufo.schemas.tables import Run, label_files, run_in
 from ufo.transforms.sources.fact_source import FactSource
 from ufo.webapp import trash
 from ufo.webapp.kept import ChecksUnderWay, Shelf
 from ufo.webapp.limits import ServiceLimits, Slots
 from ufo.webapp.problems import NotFound
+from ufo.webapp.run_figures import KnownFigures
 from ufo.webapp.uploads import Uploads
 
 _MOST_OPEN = 8
@@ -50,38 +52,57 @@ class Setup:
 class OpenRuns:
     """The runs of a folder: looked up by name, never by a path, and the newest few kept open.
 
-    Safe to use from several threads. A run that is dropped is closed by the garbage
+    A run of a folder below has the names of the folders on the way before its own, as in
+    `folder:run`. Safe to use from several threads. A run that is dropped is closed by the garbage
     collector, once the queries under way have ended.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self.figures = KnownFigures()
+        self.deleted: dict[str, Path] = {}  # the folder of each run that was deleted, by its name
         self._opened = lru_cache(_MOST_OPEN)(lambda name, *state: Results([self.named(name)]))
 
     def listed(self) -> list[Run]:
-        """Return the finished runs of the folder and of those below it, the newest first.
+        """Return the finished runs of the folder and of those below it, the newest first. There is
+        none where the folder is not there yet. Runs that cannot be read are left out."""
+        return self.read()[0]
 
-        There is none where the folder is not there yet. A run of a folder below has the names of
-        the folders on the way before its own, as in `folder:run`.
-        """
-        if not self._folder.is_dir():
-            return []
-        found = []
-        for folder in {Path(run.directory) for run in runs_below(str(self._folder))}:
-            before = "".join(f"{name}:" for name in folder.relative_to(self._folder).parts)
-            found += [replace(run, name=before + run.name) for run in finished_runs(folder)]
-        return sorted(found, key=lambda run: (run.finished_at, run.name), reverse=True)
+    def read(self) -> tuple[list[Run], dict[str, str]]:
+        """Return the finished runs, the newest first, and by name why others cannot be read."""
+        found, damaged = [], {}
+        for name, folder in self.folders().items():
+            try:
+                run = run_in(folder)
+            except RunError as error:
+                damaged[name] = error.message
+            else:
+                found += [replace(run, name=name)] if run else []
+        return sorted(found, key=lambda run: (run.finished_at, run.name), reverse=True), damaged
+
+    def folders(self) -> dict[str, Path]:
+        """Return the folder of each finished run by its name, also of those that are damaged."""
+        found = {}
+        for run in runs_below(str(self._folder)) if self._folder.is_dir() else []:
+            if run.finished:
+                within = Path(run.directory).relative_to(self._folder).parts
+                found[":".join([*within, run.name])] = Path(run.folder)
+        return found
 
     def named(self, name: str | None) -> Run:
         """Return the finished run of that name; without one the newest.
 
         Raises:
             NotFound: there is none.
+            RunError: it is damaged.
         """
+        folder = None if name is None else self.folders().get(name)
+        run = folder and run_in(folder)
+        if run:
+            return replace(run, name=name or run.name)
         runs = self.listed()
-        for run in runs:
-            if name in (None, run.name):
-                return run
+        if name is None and runs:
+            return runs[0]
         shown = ", ".join(run.name for run in runs[:10]) or "none yet"
         raise NotFound(f"no finished run of that name; finished runs: {shown}")
 
@@ -95,7 +116,7 @@ class OpenRuns:
         run = self.named(name)
         # Labels are read when a run is opened, and come later than it.
         said = [path.stat().st_mtime_ns for path in label_files(run.folder.parent)]
-        return self._opened(run.name, run.finished_at, *said)
+        return self._opened(run.name, run.finished_at, run.title, *said)
 
     def close(self) -> None:
         """Close all."""

@@ -86,7 +86,7 @@ def _run_of(folder: Path, whole: CheckedResponse, selection: Selection, version:
     """Write the rows of a response to a folder, and return them as a run."""
     used = [
         SourceStatus(position, name, name, "used", None, "{}")
-        for position, name in enumerate(whole.sources)
+        for position, name in enumerate(whole.sources, 1)
     ]
     rows: dict[str, list[Any]] = {
         **{name: getattr(whole, name) for name in OF_EVALUATE if hasattr(whole, name)},

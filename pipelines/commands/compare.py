@@ -100,7 +100,8 @@ def _compare(args: argparse.Namespace) -> int:
     if args.json:
         print_json(found)
     else:
-        print(f"{found['headline']}\n{found['basis']}", *found["notes"], sep="\n")
+        own = [f"{found[side]} as a whole: {found['own'][side]}" for side in "ab"]
+        print(found["headline"], found["basis"], *found["notes"], *own, sep="\n")
         changed = ("question", "score_a", "score_b", "difference")
         _print("\nQuestions that differ most", found["questions"], changed, args.all)
         said = "\nclaims no longer supported: {lost:,}; supported now: {won:,}".format(**found)

@@ -8,7 +8,13 @@ from ufo.pipelines.reports.main_score import main_scores
 from ufo.schemas.errors import UsageError, unknown_value
 from ufo.schemas.results import Results
 from ufo.schemas.text import quantity
-from ufo.transforms.score_words import LEAST_COVERAGE, beside, why_no_score, without_score
+from ufo.transforms.score_words import (
+    LEAST_COVERAGE,
+    beside,
+    score_in_words,
+    why_no_score,
+    without_score,
+)
 from ufo.transforms.votes import main_mode
 
 Row = dict[str, Any]
@@ -87,6 +93,7 @@ def compare_runs(results: Results, titled: bool = False, least_shared: float = L
     - `questions`: the questions that changed most.
     - `turned`: the rows of `turned_claims`; `lost` and `won` count them.
     - `notes`: what both scores leave out; `counts`: their responses with and without a score.
+    - `own`: in words the score, claims and responses of each side as a whole.
 
     Raises:
         NothingToCompare: they share neither a question nor a response, or one decided nothing.
@@ -138,7 +145,7 @@ def compare_models(results: Results, one: str, other: str) -> Row:
 
     `difference` is the score of `other` minus the score of `one`, with its 95 % interval, as in the
     view `model_comparison`: over the questions that both answered if it is paired. `questions` are
-    those on which they differ most; `notes` and `counts` are as in `compare_runs`.
+    those on which they differ most; `notes`, `counts` and `own` are as in `compare_runs`.
 
     Raises:
         UsageError: a model has no response with a score in the run, or both are the same model.
@@ -287,17 +294,31 @@ def _noun(n_asked: int, n_places: int) -> Noun:
 
 
 def _left_out(names: Sequence[str], rows: Sequence[Row], paired: Row) -> dict[str, Any]:
-    """Return the counts of both sides, and in words what their scores leave out. `paired` has the
-    coverage of the rows that are compared."""
+    """Return the counts of both sides, in words what their scores leave out, and what each is as a
+    whole. `paired` has the coverage of the rows that are compared."""
     notes = []
     for side, name, row in zip("ab", names, rows, strict=True):
         share = paired[f"coverage_{side}"]
-        coverage = f"coverage {share:.3f}" if share < LEAST_COVERAGE else ""
+        coverage = f"coverage {share:.3f} in what is compared" if share < LEAST_COVERAGE else ""
         said = "; ".join(filter(None, (coverage, beside(row), without_score(row))))
         if said:
             notes.append(f"{name}: {said}")
     counts = [{name: row[name] for name in _COUNTS} for row in rows]
-    return {"notes": notes, "counts": dict(zip(("a", "b"), counts, strict=True))}
+    own = map(_as_a_whole, rows)
+    return {
+        "notes": notes,
+        "counts": dict(zip("ab", counts, strict=True)),
+        "own": dict(zip("ab", own, strict=True)),
+    }
+
+
+def _as_a_whole(row: Row) -> str:
+    """Return the score of a side with all of its responses in words, not only of those that are
+    compared."""
+    claims, n = quantity(row["n_units"], "claim"), row["n_refuted"]
+    contradicted = f" ({n:,} contradicted)" if n else ""
+    responses = quantity(row["n_responses"], "response")
+    return f"{score_in_words(row)}; {claims}{contradicted} in {responses}"
 
 
 def _changed(results: Results, sides: Mapping[str, str | None]) -> list[Row]:

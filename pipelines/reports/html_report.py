@@ -11,11 +11,11 @@ from dataclasses import asdict
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
-from unicodedata import east_asian_width
+from unicodedata import category
 from urllib.parse import urlsplit
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from ufo.pipelines.reports.overview import (
     FAILURE_COLUMNS,
@@ -35,10 +35,11 @@ from ufo.schemas.records import NO_SOURCE
 from ufo.schemas.text import quantity
 from ufo.schemas.views import GROUPS
 from ufo.transforms.score_words import (
-    LEAST_COVERAGE,
     as_shown,
+    as_word,
     brief_score,
     interval,
+    score_with_interval,
     why_no_score,
 )
 from ufo.transforms.scores import SYMBOLS
@@ -69,7 +70,10 @@ COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0
 UNDECIDED = "#9e9e9e"
 _RADIUS = 80.0
 _LEAST_LABELLED = 7.0  # per cent: a smaller slice has no room for its share
-_MOST_LETTERS = 26
+_ACROSS = 344.0  # what a plot has for a line of text
+_GAP = 12.0  # between a name and the number beside it
+_NARROW = "fijlrtI.,:;'|!()[] -/"
+_WIDE = "mMWw@%…—"
 _MOST_BARS = 24
 _NO_MODEL = "(no model)"
 
@@ -127,9 +131,27 @@ def overview_html(results: "Results", link: Link = lambda run, response: None) -
     return _overview(overview(results), link)
 
 
+def summary_html(results: "Results") -> str:
+    """Return the overview of the newest run without its contradicted claims, for a page that shows
+    all of them by itself."""
+    return _overview(overview(results) | {"contradicted": []}, lambda run, response: None)
+
+
 def comparison_html(found: Mapping[str, Any], link: Link) -> str:
     """Return the result of `compare_runs` or `compare_models`, to be shown within a page."""
-    return filled("comparison.html", "comparison", found, link)
+    names = [found["a"], found["b"]]
+    said = {name: _isolated(found[name], names) for name in ("headline", "basis")}
+    notes = [_isolated(note, names) for note in found["notes"]]
+    return filled("comparison.html", "comparison", {**found, **said, "notes": notes}, link)
+
+
+def _isolated(text: str, names: Sequence[str]) -> Markup:
+    """Return a text in which names from right to left, or with marks that turn the direction, do
+    not change the order of the words around them."""
+    whole = escape(_finished(text))
+    for name in {escape(_finished(one)) for one in names if not one.isascii()}:
+        whole = whole.replace(name, Markup('<bdi dir="auto">{}</bdi>').format(name))
+    return whole
 
 
 def notebook_html(results: "Results") -> str:
@@ -218,18 +240,11 @@ def draw_scores(rows: Sequence[Row]) -> Markup:
     dots = []
     for row in rows:
         why = brief_score(row) if why_no_score(row) else ""
-        words = {"name": row["model"] or _NO_MODEL, "said": _said(row), "why": why}
+        said = "" if why else score_with_interval(row)
+        words = {"name": row["model"] or _NO_MODEL, "said": said, "why": why}
         dots.append(row | words)
     said = "; ".join(f"{row['name']} {row['why'] or row['said']}" for row in dots)
     return filled("charts.html", "dots", dots[:_MOST_BARS], said)
-
-
-def _said(row: Row) -> str:
-    """Return the score to show beside a name: with its interval, or its coverage if it is low."""
-    if why_no_score(row):
-        return ""
-    room = row["coverage"] >= LEAST_COVERAGE
-    return brief_score(row) + (interval(row) if room else "")
 
 
 def draw_decided(whole: Sequence[Row], by_model: Sequence[Row] = ()) -> Markup | None:
@@ -262,8 +277,8 @@ def draw_pie(rows: Sequence[Row], title: str = "", of: str = "") -> Markup:
     slices = [part | _slice(part["start"], part["share"], part["color"]) for part in key]
     votes = bool(rows) and rows[0]["mode"] == "mv"
     size = quantity(n, "valid vote" if votes else "claim")
-    said = ", ".join(f"{part['whole']} {part['said']}" for part in key) if n else "nobody"
-    return filled("charts.html", "pie", slices, said, size, title, shortened(of, 44))
+    said = ", ".join(f"{part['name']} {part['said']}" for part in key) if n else "nobody"
+    return filled("charts.html", "pie", slices, said, size, title, shortened(of, _ACROSS))
 
 
 def _slice(start: float, share: float, color: str) -> Row:
@@ -317,7 +332,7 @@ def _shares(rows: Sequence[Row]) -> list[Row]:
     start = 0.0
     for name, n, color in counted:
         share = 100 * n / total if total else 0.0
-        part = {"name": shortened(name, 20), "whole": one_line(name), "n": n, "color": color}
+        part = {"name": one_line(name), "n": n, "color": color}
         said = f"{_percent(share)} ({n:,})"
         found.append(part | {"share": share, "start": start, "said": said})
         start += share
@@ -331,17 +346,48 @@ def _percent(share: float) -> str:
     return ">99 %" if 99.5 <= share < 100 else f"{share:.0f} %"
 
 
-def shortened(name: str, most: int = _MOST_LETTERS) -> str:
-    """Return a name on one line. A long name is cut in the middle: model names of a family often
-    differ at the end. `most` is in letters of usual width; Chinese ones count twice.
-    """
+def shortened(name: str, room: float) -> str:
+    """Return a name on one line that is at most `room` wide in a plot. A long name is cut in the
+    middle: model names of a family often differ at the end."""
     whole = one_line(name)
-    width = sum(1 + (east_asian_width(one) in "WF") for one in whole)
-    if width <= most:
+    if width_of(whole) <= room:
         return whole
-    most = most * len(whole) // width
-    end = most // 2
-    return f"{whole[: most - 1 - end].rstrip()}…{whole[-end:].lstrip()}"
+    left = room - width_of("…")
+    first, last = 0, len(whole)
+    while True:
+        from_start = len(whole) - last >= first
+        left -= width_of(whole[first] if from_start else whole[last - 1])
+        if left < 0:
+            break
+        first, last = (first + 1, last) if from_start else (first, last - 1)
+    end = whole[last:]
+    while end and (_letter_width(end[0]) == 0 or end[0] == " "):  # a mark of a letter that is gone
+        end = end[1:]
+    return f"{whole[:first].rstrip()}…{end}"
+
+
+def beside_note(name: str, note: str, start: float) -> str:
+    """Return a name that begins at `start` shortened so that a note at the end has room beside
+    it."""
+    return shortened(name, _ACROSS + 8 - start - width_of(note) - (_GAP if note else 0))
+
+
+def width_of(text: str) -> float:
+    """Return at most how wide a text is in a plot, whatever the font of the reader's system."""
+    return sum(map(_letter_width, text))
+
+
+def _letter_width(letter: str) -> float:
+    """Return the width of a letter of 13 units height, as in the widest usual fonts."""
+    if category(letter) in ("Mn", "Me", "Cf"):
+        return 0.0
+    if letter in _NARROW:
+        return 5.5
+    if letter in _WIDE:
+        return 13.5
+    if letter.isascii():
+        return 10.0 if letter.isupper() else 8.5
+    return 18.0 if category(letter) == "So" else 13.5
 
 
 # --- templates -----------------------------------------------------------------------------------
@@ -364,10 +410,12 @@ def environment() -> Environment:
         "in_words": in_words,
         "interval": interval,
         "many": quantity,
-        "shortened": shortened,
+        "as_word": as_word,
+        "beside_note": beside_note,
         "shown": _shown,
         "web_address": _web_address,
         "why_no_score": why_no_score,
+        "width_of": width_of,
     }
     return made
 

@@ -12,12 +12,14 @@ from ufo.pipelines.reports.main_score import score_summary
 from ufo.pipelines.reports.quotes import STRONGEST_FIRST, quote_of
 from ufo.schemas.records import UNSUPPORTED_LANGUAGE
 from ufo.schemas.results import Results
+from ufo.schemas.text import quantity
 from ufo.transforms.scores import state_of
 from ufo.transforms.votes import main_mode
 
 Row = dict[str, Any]
 
 _MOST_CONTRADICTED = 10
+_ALL = 2**40  # rows
 _MOST_EVIDENCE = 5  # judgements of a claim
 _MOST_RESPONSES = 20
 _MOST_CLAIMS = 40
@@ -74,15 +76,59 @@ def overview(results: Results, directory: str | None = None) -> Row:
             "ORDER BY model, position",
             mode=mode,
         ),
-        "contradicted": [
-            {**row, "quote": quote_of(row["claim"], row["citation"], row.pop("text"))}
-            for row in rows(_CONTRADICTED, mode=mode, most=_MOST_CONTRADICTED)
-        ],
+        "contradicted": contradicted_claims(results, _MOST_CONTRADICTED, by_question=True),
+        "cost": _cost_words(*rows(_COST)),
         "failures": rows(_FAILURES),
     }
 
 
+def contradicted_claims(
+    results: Results, most: int, after: int = 0, by_question: bool = False
+) -> list[Row]:
+    """Return contradicted claims of the newest run, those with the most votes against them first,
+    each with its strongest evidence and the quote of it. `after` so many of them, `most` at most;
+    `by_question` takes one of each question."""
+    select, given = all_contradicted(results)
+    given |= {"most": most, "after": after, "by_question": by_question}
+    found = results.query(select, given).to_pylist()
+    return [
+        {**row, "quote": quote_of(row["claim"], row["citation"], row.pop("text"))} for row in found
+    ]
+
+
+def all_contradicted(results: Results) -> tuple[str, dict[str, object]]:
+    """Return a SELECT of all contradicted claims of the newest run as `contradicted_claims` has
+    them, with the passage as `text` in place of the quote, and its parameters."""
+    run = results.runs[-1]
+    given = {"run": run.name, "mode": main_mode(run.mode)}
+    return _CONTRADICTED, {**given, "by_question": False, "most": _ALL, "after": 0}
+
+
+def _cost_words(row: Row) -> str:
+    """Return what the requests of a run took, in words."""
+    if not row["n_requests"] and not row["n_saved"]:
+        return "No request to a model or a search engine"
+    dollars, unknown = row["cost_usd"], row["n_unpriced"]
+    price = "no cost known" if dollars is None else f"${dollars:,.{2 if dollars >= 1 else 4}f}"
+    if unknown and dollars is not None:
+        price += f" and the unknown price of {quantity(unknown, 'request')}"
+    said = f"{quantity(row['n_requests'], 'request')}, {quantity(row['tokens'], 'token')}, {price}"
+    return said + (
+        f"; {quantity(row['n_saved'], 'answer')} from the cache" if row["n_saved"] else ""
+    )
+
+
 FAILURE_COLUMNS = {"where": "place", "reason": "reason", "times": "n"}
+_COST = """
+SELECT
+    CAST(coalesce(sum(n_requests), 0) AS BIGINT) AS n_requests,
+    CAST(coalesce(sum(n_cached + n_coalesced), 0) AS BIGINT) AS n_saved,
+    CAST(coalesce(sum(prompt_tokens + completion_tokens), 0) AS BIGINT) AS tokens,
+    CAST(coalesce(sum(n_unpriced), 0) AS BIGINT) AS n_unpriced,
+    CASE WHEN coalesce(sum(n_requests), 0) = 0 THEN 0 ELSE sum(cost_usd) END AS cost_usd
+FROM cost
+WHERE run = $run
+"""
 _SUPPORT = """
 SELECT sum(n_supported) / nullif(sum(n_supported + n_refuted + n_noans), 0) AS support
 FROM passage_credibility
@@ -103,8 +149,7 @@ WHERE run = $run AND (outcome = 'error' OR reason = '{UNSUPPORTED_LANGUAGE}')
 GROUP BY ALL
 ORDER BY n DESC, place, reason
 """  # noqa: S608
-# The contradicted claims with the most votes against them, one for each question. Each has its
-# strongest passage.
+# The contradicted claims, each with its strongest passage.
 _CONTRADICTED = f"""
 WITH picked AS (
     SELECT v.*
@@ -112,18 +157,19 @@ WITH picked AS (
     INNER JOIN responses AS r ON r.run = v.run AND r.response_id = v.response_id
     WHERE v.run = $run AND v.mode = $mode AND v.label = 0
     QUALIFY row_number() OVER (
-        PARTITION BY coalesce(r.question, r.response_id)
+        PARTITION BY
+            if($by_question, [coalesce(r.question, r.response_id)], [v.response_id, v.unit_id])
         ORDER BY tied, n_refuted - n_supported DESC, n_refuted DESC, v.response_id, unit_id
     ) = 1
     ORDER BY tied, n_refuted - n_supported DESC, n_refuted DESC, v.response_id, unit_id
-    LIMIT $most
+    LIMIT $most OFFSET $after
 )
 
 SELECT
-    v.response_id, r.model, u.claim, v.label, v.source, v.tied, v.past_error, v.n_supported,
-    v.n_refuted, v.n_error, e.source AS evidence_source, e.outcome, e.reason, e.citation,
-    e.rationale, e.title, e.url, r.dataset, coalesce(r.question, left(r.text, 80)) AS question,
-    e.text, 'contradicted' AS state
+    v.response_id, v.unit_id, u.sentence_index, r.model, u.claim, v.label, v.source, v.tied,
+    v.past_error, v.n_supported, v.n_refuted, v.n_error, e.source AS evidence_source, e.outcome,
+    e.reason, e.citation, e.rationale, e.title, e.url, r.dataset,
+    coalesce(r.question, left(r.text, 80)) AS question, e.text, 'contradicted' AS state
 FROM picked AS v
 INNER JOIN responses AS r ON r.run = v.run AND r.response_id = v.response_id
 INNER JOIN fact_units AS u

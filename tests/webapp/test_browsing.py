@@ -167,10 +167,44 @@ def test_a_comparison_is_with_a_run_or_of_two_models(
     )
 
 
-def test_addresses_in_html_are_quoted(base: Setup, tmp_path: Path) -> None:
-    write_run(tmp_path, rows_of({"c/d ü?": {"u": {"ref": "r"}}}), "a b")
+def test_all_contradicted_claims_are_listed_in_pages(base: Setup, tmp_path: Path) -> None:
+    votes = {f"r{n:02}": {f"u{n}": {"ref": "rr" if n == 3 else "r"}} for n in range(12)}
+    votes["r12"] = {"good": {"ref": "s"}, "bad": {"ref": "-", "wiki": "r"}}
+    write_run(tmp_path, rows_of(votes, mode="all", models=dict.fromkeys(votes, "m")), mode="all")
     with opened(replace(base, results=tmp_path)) as client:
-        overview = client.get("/runs/a b/overview.html").text
+        listed = "/runs/r1/contradicted"
+        first = client.get(listed, params={"limit": 5}).json()
+        pages = [client.get(listed, params={"limit": 5, "offset": at}).json() for at in (5, 10, 15)]
+        lines = client.get("/runs/r1/contradicted.csv").text.splitlines()
+        shown = client.get("/runs/r1/overview.html").text
+        for wrong in ({"limit": 0}, {"limit": 201}, {"offset": -1}, {"offset": "x"}):
+            assert client.get(listed, params=wrong).status_code == 422
+    assert [page["total"] for page in (first, *pages)] == [13] * 4
+    found = [row for page in (first, *pages) for row in page["rows"]]
+    assert sorted(row["response_id"] for row in found) == sorted(votes)
+    assert found[0] == {
+        "response_id": "r03",
+        "unit_id": "u3",
+        "sentence_index": 0,
+        "claim": "Claim u3.",
+        "question": "What of r03?",
+        "model": "m",
+        "quote": "what ref says of u3",
+        "title": "Page u3",
+        "evidence_source": "ref",
+    }
+    assert found[-1]["unit_id"] == "bad"
+    assert found[-1]["evidence_source"] == "wiki"
+    assert [line.partition(",")[0] for line in lines[1:]] == [row["response_id"] for row in found]
+    assert "Claim u3." not in shown
+
+
+def test_addresses_in_html_are_quoted(base: Setup, tmp_path: Path) -> None:
+    votes = {"c/d ü?": {"u": {"ref": "r"}}, "s": {"v": {"ref": "s"}}}
+    models, questions = {"c/d ü?": "a", "s": "b"}, dict.fromkeys(votes, "q")
+    write_run(tmp_path, rows_of(votes, models=models, questions=questions), "a b")
+    with opened(replace(base, results=tmp_path)) as client:
+        overview = client.get("/runs/a b/compare.html", params={"models": ["a", "b"]}).text
         reports = client.get("/runs/a b/reports.html").text
     assert 'href="#/runs/a%20b/responses/c%2Fd%20%C3%BC%3F"' in overview
     assert "/reports/scores?run=a%20b&amp;format=csv" in reports
@@ -228,7 +262,7 @@ def test_a_response_whole(client: httpx.Client) -> None:
 def test_a_run_is_shown_and_compared_as_html(client: httpx.Client) -> None:
     shown = client.get("/runs/older/overview.html")
     assert shown.headers["content-type"] == "text/html; charset=utf-8"
-    assert 'href="#/runs/older/responses/' in shown.text
+    assert "2 of 5 claims supported" in shown.text
     models = client.get("/runs/older/compare.html", params={"models": ["m1", "m2"]}).text
     assert "m2 scores" in models
     runs = client.get("/runs/older/compare.html", params={"baseline": "newer"})

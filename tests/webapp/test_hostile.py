@@ -127,5 +127,5 @@ def test_a_long_text_is_checked_whole(client: httpx.Client) -> None:
 
 @pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE", "TRACE", "BREW"])
 def test_other_methods_change_nothing(client: httpx.Client, method: str) -> None:
-    for path in ("/runs/older", "/check", "/reports/scores", "/"):
+    for path in ("/runs", "/runs/older/responses", "/check", "/reports/scores", "/"):
         harmless(client.request(method, path), 405)

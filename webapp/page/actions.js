@@ -4,6 +4,7 @@ import * as api from "./api.js";
 import { isSelective, shownOpen } from "./derived.js";
 import { afterEvent } from "./events.js";
 import { labelActions } from "./labelling.js";
+import { runActions } from "./run_list.js";
 import { NOTHING, judgeOf, sentOf, sourcesOf } from "./settings.js";
 import { HOME, IDLE, NOTHING_OPEN, NO_DRAFT, NO_FILTERS, NO_RESULT, NO_SELECTION } from "./state.js";
 import { nameOf } from "./storage.js";
@@ -204,6 +205,7 @@ export function createActions(store) {
   return {
     ...uploadActions(store),
     ...labelActions(store),
+    ...runActions(store, undoable),
     say,
     undoable,
     /** Undo the last deletion. */

@@ -27,7 +27,7 @@ export function toHash({ place, draft, editing, selection, open, look, filters }
   const query = queryOf({
     ...(text && { text: draft.text, question: draft.question, reference: draft.references }),
     ...(check && { ...draft.settings, draft: draft.id, show: !editing && 1 }),
-    ...(place.view === "runs" && { ...filters, page: filters.page > 1 && filters.page }),
+    ...(place.view === "runs" && { ...filters, page: filters.page > 1 && filters.page, claims: filters.claims > 1 && filters.claims }),
     ...(place.view === "compare" && { baseline: place.baseline, model: place.models }),
     ...(result && {
       sentence: open.sentence,
@@ -128,11 +128,11 @@ function draftOf(query) {
  * @returns {S.Filters}
  */
 function filtersOf(query) {
-  const given = Object.entries(NO_FILTERS).map(([name, usual]) => [
-    name,
-    typeof usual === "boolean" ? query.has(name) : (query.get(name) ?? usual),
-  ]);
-  return { ...Object.fromEntries(given), page: numberOf(query.get("page")) || 1 };
+  const given = Object.entries(NO_FILTERS).map(([name, usual]) => {
+    if (typeof usual === "boolean") return [name, query.has(name)];
+    return [name, (typeof usual === "number" ? numberOf(query.get(name)) : query.get(name)) || usual];
+  });
+  return Object.fromEntries(given);
 }
 
 /** @param {string | null} text */

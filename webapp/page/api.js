@@ -54,18 +54,14 @@ async function send(path, more) {
   });
 }
 
+const AS_JSON = { method: "POST", headers: { "Content-Type": "application/json" } };
+
 /**
  * @param {string} path
  * @param {object} body
  * @param {RequestInit} [more]
  */
-const post = (path, body, more) =>
-  send(path, {
-    method: "POST",
-    body: JSON.stringify(body),
-    headers: { "Content-Type": "application/json" },
-    ...more,
-  });
+const post = (path, body, more) => send(path, { ...AS_JSON, body: JSON.stringify(body), ...more });
 
 /**
  * Return the JSON of a response, whose body may be cut off.
@@ -199,6 +195,23 @@ export function fileOf({ id, run, response }, { without_passages: without, witho
   return id && `/results/${id}${report ? "/report.html" : ""}?${queryOf(left)}`;
 }
 
+/**
+ * Return the finished runs, the newest first; with their figures also those that cannot be read.
+ *
+ * @param {boolean} [figures]
+ * @returns {Promise<S.Run[]>}
+ */
+export const runs = (figures) => get(`/runs?${queryOf({ figures })}`);
+
+/** @param {string} run @param {string} title */
+export const renameRun = (run, title) => post(inRun(run), { title }, { method: "PATCH" });
+
+/** @param {string} run */
+export const deleteRun = (run) => send(inRun(run), { method: "DELETE" });
+
+/** @param {string} run */
+export const restoreRun = (run) => send(inRun(run, "restore"), { method: "POST" });
+
 /** Return a result with the draft that it is of. @param {string} id */
 export async function result(id) {
   const { request, status, seconds, problem, ...whole } = await get(`/results/${part(id)}`);
@@ -220,9 +233,6 @@ export const forget = (id) => send(`/results/${part(id)}`, { method: "DELETE" })
 /** @param {string} id */
 export const restore = (id) => send(`/results/${part(id)}/restore`, { method: "POST" });
 
-/** @returns {Promise<S.Run[]>} */
-export const runs = () => get("/runs");
-
 /**
  * Return a page of a run's responses. The overview is taken from `before` if it is of the same run.
  *
@@ -231,15 +241,17 @@ export const runs = () => get("/runs");
  * @param {S.Listing | null} before
  * @returns {Promise<S.Listing>}
  */
-export async function responses(run, { low, page, ...filters }, before) {
+export async function responses(run, { low, page, claims, ...filters }, before) {
   const same = before?.overview.run === run ? before : null;
+  const offset = (claims - 1) * PAGE_SIZE;
   const asked = { ...filters, max_score: low && 0.6, offset: (page - 1) * PAGE_SIZE, limit: PAGE_SIZE };
-  const [overview, report, { rows, total }] = await Promise.all([
+  const [overview, report, contradicted, { rows, total }] = await Promise.all([
     same?.overview ?? get(inRun(run)),
     same?.report ?? html(inRun(run, "overview.html")),
+    same?.contradicted.offset === offset ? same.contradicted : get(inRun(run, `contradicted?${queryOf({ offset, limit: PAGE_SIZE })}`)),
     get(inRun(run, `responses?${queryOf(asked)}`)),
   ]);
-  return { overview, report, rows, total };
+  return { overview, report, contradicted, rows, total };
 }
 
 /** @param {string} run @param {string} id */
@@ -292,6 +304,9 @@ export const runFiles = (run) => inRun(run, "parquet");
 
 /** @param {string} run */
 export const reportPage = (run) => inRun(run, "report.html");
+
+/** @param {string} run */
+export const contradictedSheet = (run) => inRun(run, "contradicted.csv");
 
 /** @param {string} run */
 export const labelSheet = (run) => inRun(run, "labels.csv");

@@ -24,7 +24,7 @@ export function createLoader({ set }, act) {
     const absent = check && draft.id && !draft.text;
     const missing = check && place.result && !checked && job.status === "idle";
     if (check && options && !place.result && !absent && !editing && !checked && job.status === "idle") act.resume();
-    const wanted = JSON.stringify([place, absent, missing, place.view === "runs" && filters]);
+    const wanted = JSON.stringify([place, absent, missing, place.view === "runs" && place.run && filters]);
     if (wanted === now || problem) return;
     now = wanted;
     try {
@@ -47,7 +47,7 @@ export function createLoader({ set }, act) {
  * @param {S.State} state
  * @returns {AsyncGenerator<Partial<S.State>>}
  */
-async function* needed({ place, filters, options, examples, draft, listing, checked, job }) {
+async function* needed({ place, filters, options, examples, draft, listing, checked, job, runs: known }) {
   const { view, run, result } = place;
   if (view === "check") {
     if (!options || examples.length === 0) {
@@ -57,9 +57,9 @@ async function* needed({ place, filters, options, examples, draft, listing, chec
     if (result && !checked && job.status === "idle") yield await api.result(result);
     else if (draft.id && !draft.text) yield { draft: { ...draft, ...(await fetchNamed(draft.id)) } };
   } else if (run === null) {
-    const [runs, uploads] = await Promise.all([api.runs(), api.uploads()]);
+    const [runs, uploads] = await Promise.all([known ?? api.runs(), api.uploads()]);
     yield { runs, uploads };
-    if (!options) yield { options: await api.options() };
+    yield { runs: await api.runs(true), options: options ?? (await api.options()) };
   } else if (view === "response") {
     yield await api.response(run, place.response ?? "");
   } else {

@@ -117,10 +117,20 @@
  * @property {string[]} sources
  * @property {string} finished_at
  * @property {Record<string, number>} counts
+ * @property {Figures | null} [figures]  null until they are read
+ * @property {string | null} [problem]  why the run cannot be read
+ *
+ * @typedef {object} Figures  Read from the tables of a run.
+ * @property {number | null} score
+ * @property {string} words  the score as it is shown, or why there is none
+ * @property {number} n_units
+ * @property {number} n_contradicted
+ * @property {string[]} models
+ * @property {number} size_bytes
  *
  * @typedef {Run & {headline: string, models: string[], datasets: string[]}} Overview
  *
- * @typedef {object} Filters  Of the responses of a run.
+ * @typedef {object} Filters  Of the list of runs, or of the responses of a run.
  * @property {string} text
  * @property {string} model
  * @property {string} dataset
@@ -129,6 +139,7 @@
  * @property {boolean} failures
  * @property {string} sort
  * @property {number} page  from 1
+ * @property {number} claims  the page of the contradicted claims
  *
  * @typedef {object} Row  A response in a list.
  * @property {string} response_id
@@ -148,7 +159,19 @@
  * @property {number} n_errors
  * @property {number | null} human_score
  *
+ * @typedef {object} Contradicted  A claim that is contradicted, and what contradicts it.
+ * @property {string} response_id
+ * @property {string} unit_id
+ * @property {number | null} sentence_index
+ * @property {string} claim
+ * @property {string} question
+ * @property {string | null} model
+ * @property {string} quote
+ * @property {string | null} title
+ * @property {string | null} evidence_source
+ *
  * @typedef {object} Listing
+ * @property {{total: number, offset: number, rows: Contradicted[]}} contradicted
  * @property {Overview} overview
  * @property {Element} report  the overview, as it is shown
  * @property {Row[]} rows
@@ -190,6 +213,7 @@
  * @property {Options | null} options
  * @property {Example[]} examples
  * @property {Run[] | null} runs
+ * @property {string | null} renaming  the run whose title is being written
  * @property {Filters} filters
  * @property {Listing | null} listing
  * @property {Element | null} comparison  as it is shown
@@ -225,6 +249,7 @@ export const NO_FILTERS = {
   failures: false,
   sort: "",
   page: 1,
+  claims: 1,
 };
 
 /** @type {Place} */
@@ -237,7 +262,7 @@ export const HOME = {
   models: [],
 };
 
-/** Rows of responses on a page. */
+/** Rows of runs or responses, or claims, on a page. */
 export const PAGE_SIZE = 50;
 
 /**
@@ -266,6 +291,7 @@ export const BEGINNING = {
   options: null,
   examples: [],
   runs: null,
+  renaming: null,
   upload: NO_UPLOAD,
   uploads: [],
   filters: NO_FILTERS,

@@ -143,3 +143,8 @@ export function save(name, text, type = "application/json") {
 
 /** @param {string} time in ISO 8601 */
 export const minutes = (time) => time.slice(0, 16).replace("T", " ");
+
+const MEGABYTES = new Intl.NumberFormat("en", { style: "unit", unit: "megabyte", maximumSignificantDigits: 2 });
+
+/** @param {number} n  a size */
+export const megabytes = (n) => MEGABYTES.format(n / 1e6);

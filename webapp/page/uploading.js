@@ -34,7 +34,7 @@ export function uploadActions({ get, set }) {
     await tried(async () => {
       for await (const { data } of api.followUpload(id)) show(data);
       const state = get().uploads.find((one) => one.id === id)?.state;
-      set({ runs: await api.runs(), announcement: `The upload is ${state}` });
+      set({ runs: await api.runs(true), announcement: `The upload is ${state}` });
     });
     followed.delete(id);
   }

@@ -11,15 +11,18 @@ from tests.conftest import rows_of, write_run
 from tests.pipelines.conftest import ok, ufo
 from tests.pipelines.reports.conftest import page_of, same_as_kept
 from tests.pipelines.reports.reading import Reader
-from ufo.pipelines.reports.comparison import compare_runs
+from ufo.pipelines.reports.comparison import compare_models, compare_runs
 from ufo.pipelines.reports.html_report import (
     comparison_html,
     draw_decided,
     draw_scores,
     overview_html,
 )
+from ufo.pipelines.reports.overview import overview
+from ufo.schemas.records import Usage
 from ufo.schemas.results import Results, open_results
 from ufo.schemas.run_folders import choose_runs
+from ufo.transforms.score_words import score_in_words
 
 
 def sections(read: Reader) -> list[str]:
@@ -103,6 +106,50 @@ def test_the_sources_that_were_asked_are_named(
     assert re.search(rf"1 response, judged by offline from {named}(?![,\w])", text)
 
 
+COSTS = {
+    "nothing asked": ([], "No request to a model or a search engine"),
+    "known": ([0.25, 1.0], "2 requests, 20 tokens, $1.25"),
+    "little": ([0.00021], "1 request, 10 tokens, $0.0002"),
+    "unknown": ([None], "1 request, 10 tokens, no cost known"),
+    "partly unknown": (
+        [0.5, None],
+        "2 requests, 20 tokens, $0.5000 and the unknown price of 1 request",
+    ),
+}
+
+
+@pytest.mark.parametrize(("dollars", "said"), COSTS.values(), ids=COSTS)
+@pytest.mark.parametrize("cached", [False, True])
+def test_the_overview_says_what_the_requests_took(
+    tmp_path: Path, dollars: list[float | None], said: str, cached: bool
+) -> None:
+    def usage(name: str, cost: float | None, cached: bool) -> Usage:
+        return Usage(name, "verify", "ref", "m", "a", None, "ok", cached, False, 0, 9, 1, 0.1, cost)
+
+    rows = rows_of({"a": {"u": {"ref": "s"}}})
+    rows["usage"] = [usage(str(at), cost, False) for at, cost in enumerate(dollars)]
+    if cached:
+        rows["usage"].append(usage("c", 0.0, True))
+        said = "0 requests, 0 tokens, $0.0000" if not dollars else said
+        said += "; 1 answer from the cache"
+    write_run(tmp_path, rows)
+    with open_results(tmp_path) as results:
+        assert f"\n{said}\n" in overview_html(results).replace('<p class="muted">', "\n").replace(
+            "</p>", "\n"
+        )
+
+
+def test_a_report_says_where_all_contradicted_claims_are(tmp_path: Path) -> None:
+    votes = {f"r{n}": {f"u{n}": {"ref": "r"}} for n in range(11)}
+    write_run(tmp_path, rows_of(votes), "eleven")
+    write_run(tmp_path, rows_of({"r": {"u": {"ref": "r"}}}), "one")
+    for name, is_cut in (("eleven", True), ("one", False)):
+        with open_results(tmp_path, name) as results:
+            text = Reader(overview_html(results)).text
+        assert ("Contradicted claims: 10 of 11" in text) == is_cut
+        assert ("ufo serve --results DIR shows all of a run" in text) == is_cut
+
+
 @pytest.mark.slow
 def test_many_models_responses_and_rows_are_bounded(tmp_path: Path) -> None:
     votes = {f"r{n:03}": {f"u{n}": {"ref": "s" if n % 3 else "r"}} for n in range(150)}
@@ -140,8 +187,53 @@ def test_two_runs_are_compared_with_the_claims_that_turned(tmp_path: Path) -> No
     assert found["won"] == 0
     assert found["n_pairs"] == 2
     text = Reader(comparison_html(found, lambda run, response: None)).text
-    for said in ("Claim u1.", "supported by ref → refuted by ref", "Paired by 2 questions"):
+    for said in ("Claim u1.", "supported by ref → contradicted by ref", "Paired by 2 questions"):
         assert said in text
+
+
+def test_a_compared_run_has_its_own_numbers_and_the_difference_those_of_both(
+    tmp_path: Path,
+) -> None:
+    shared = {"s1": {"u1": {"ref": "s"}}, "s2": {"u2": {"ref": "s"}}, "s3": {"u3": {"ref": "s"}}}
+    worse = {**shared, "s3": {"u3": {"ref": "r"}}, "s2": {"u2": {"ref": "n"}}}
+    own_a = {"a1": {"u4": {"ref": "r"}, "u5": {"ref": "r"}}}
+    own_b = {f"b{n}": {f"v{n}": {"ref": "s"}} for n in range(3)}
+    write_run(tmp_path, rows_of(shared | own_a), "old", title="قديم")
+    write_run(tmp_path, rows_of(worse | own_b), "new", title="New")
+    whole = {}
+    for name in ("old", "new"):
+        with open_results(tmp_path, name) as results:
+            whole[name] = overview(results)
+    with Results([*choose_runs(tmp_path, "old"), *choose_runs(tmp_path, "new")]) as results:
+        found = compare_runs(results, titled=True)
+    page = comparison_html(found, lambda run, response: None)
+    text = " ".join(Reader(page).text.split())
+    # The difference is of the three questions that both have.
+    assert found["headline"].startswith("New scores 0.667 lower than قديم over the 3 questions")
+    assert "0.333 against 1.000" in found["headline"]
+    # Each run is as its own overview says, with all of its responses.
+    assert whole["old"]["words"].startswith("factuality score 0.750 (")
+    assert whole["new"]["words"].startswith("factuality score 0.667 (")
+    assert found["own"]["a"] == f"{whole['old']['words']}; 5 claims (2 contradicted) in 4 responses"
+    assert found["own"]["b"] == f"{whole['new']['words']}; 6 claims (1 contradicted) in 6 responses"
+    assert f"New : {found['own']['b']}" in text
+    assert page.count('<bdi dir="auto">قديم</bdi>') == page.count("قديم") > 1
+
+
+def test_two_compared_models_have_their_own_numbers(tmp_path: Path) -> None:
+    votes = {f"{model}{n}": {f"{model}{n}": {"ref": said}} for model, said_of in
+             {"a": "ssr", "b": "rrsss"}.items() for n, said in enumerate(said_of)}  # fmt: skip
+    rows = rows_of(votes, models={name: name[0] for name in votes},
+                   questions={name: name[1] for name in votes})  # fmt: skip
+    write_run(tmp_path, rows)
+    with open_results(tmp_path) as results:
+        found = compare_models(results, "a", "b")
+        rows_by_model = {row["model"]: row for row in overview(results)["models"]}
+    assert found["n"] == 3
+    assert (found["score_a"], found["score_b"]) == pytest.approx((2 / 3, 1 / 3))
+    for side, n in (("a", 3), ("b", 5)):
+        assert found["own"][side].startswith(score_in_words(rows_by_model[side]))
+        assert found["own"][side].endswith(f" in {n} responses")
 
 
 # --- responses
@@ -247,12 +339,18 @@ def test_votes_are_shared_in_a_vote_of_all_and_a_source_alone_leaves_some_undeci
 @pytest.mark.parametrize(
     ("name", "shown"),
     [
-        pytest.param("s" * 20, "s" * 20, id="20 characters"),
-        pytest.param("s" * 21, "s" * 9 + "…" + "s" * 10, id="21 characters"),
+        pytest.param("s" * 20, "s" * 20, id="short"),
+        pytest.param("s" * 60, "s" * 14 + "…" + "s" * 14, id="long"),
+        pytest.param("W" * 60, "W" * 9 + "…" + "W" * 8, id="wide letters"),
+        pytest.param("i" * 40, "i" * 40, id="narrow letters"),
+        pytest.param("问" * 60, "问" * 9 + "…" + "问" * 8, id="Chinese"),
+        pytest.param("א" * 60, "א" * 9 + "…" + "א" * 8, id="Hebrew"),
+        pytest.param("e\u0301" * 60, "e\u0301" * 14 + "…" + "e\u0301" * 14, id="with marks"),
     ],
 )
-def test_the_name_of_a_source_beside_its_bar_has_at_most_20_characters(
+def test_the_name_of_a_source_is_as_long_as_there_is_room_beside_its_share(
     name: str, shown: str
 ) -> None:
     drawn = Reader(draw_decided([row_of(name, 3, 1), row_of("b", 1, 2)]) or "")
-    assert f"{shown} 75 % (3)" in drawn.text
+    said = f"{name} {shown}" if shown != name else name  # the whole of it on hovering
+    assert f"{said} 75 % (3) b 25 % (1)" in drawn.text

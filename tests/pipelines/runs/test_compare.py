@@ -344,7 +344,7 @@ def test_the_coverage_is_of_the_questions_that_both_runs_have(tmp_path: Path) ->
     write_run(tmp_path, rows_of({"x": KNOWN, "y": UNKNOWN, "z": UNKNOWN, **alone}), "new")
     found = compare(str(tmp_path), "old", "new")
     assert found["run_coverage"] == pytest.approx(1 / 3)
-    assert found["notes"][1:] == ["new: coverage 0.333"]
+    assert found["notes"][1:] == ["new: coverage 0.333 in what is compared"]
 
 
 def test_a_side_of_which_nothing_was_known_is_not_compared(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ STATES = {
     "hostile": ("/#/runs/demo/responses/hostile%2F%3Cb%3E?all=1", ".evidence"),
     "not-scored": ("/#/check?text=وُلدت+في+وارسو+عام+1867.&show=1", ".message .warning"),
     "runs": ("/#/runs", "tbody tr"),
+    "runs sorted": ("/#/runs?sort=-score&text=demo", "tbody tr"),
     "responses": ("/#/runs/many", "tbody tr"),
     "models": ("/#/runs/demo/compare", ".report"),
     "two runs": ("/#/runs/demo/compare?baseline=many", "server-html, .problem"),

@@ -1,6 +1,7 @@
 /** Small parts that several views share. */
 
 import { h } from "../dom.js";
+import { PAGE_SIZE } from "../state.js";
 
 /** @import * as S from "../state.js" */
 /** @import { Label } from "../labels.js" */
@@ -56,7 +57,7 @@ export function select(props, options) {
   return h(
     "select",
     props,
-    options.map(([value, name, disabled]) => h("option", { key: value, value, disabled }, name)),
+    options.map(([value, name, disabled]) => h("option", { key: value, value, disabled, dir: "auto" }, name)),
   );
 }
 
@@ -112,7 +113,31 @@ export function table(caption, heads, rows) {
  * @param {Record<string, any>} [props]
  */
 export const row = (key, head, cells, props) =>
-  h("tr", { ...props, key }, h("th", { scope: "row" }, head), cells.map((cell) => cell !== false && h("td", null, cell)));
+  h("tr", { ...props, key }, h("th", { scope: "row", dir: "auto" }, head), cells.map((cell) => cell !== false && h("td", { dir: "auto" }, cell)));
+
+/**
+ * What turns the pages of a list, none where there is one page.
+ *
+ * @param {string} of  what is on the pages
+ * @param {number} page  from 1
+ * @param {number} total
+ * @param {(page: number) => void} turn
+ */
+export function pager(of, page, total, turn) {
+  const pages = Math.ceil(total / PAGE_SIZE);
+  /** @param {string} name @param {number} to */
+  function step(name, to) {
+    const off = to < 1 || to > pages;
+    return button(name, () => off || turn(to), { "aria-disabled": String(off) });
+  }
+  return (
+    pages > 1 &&
+    h("div", { class: "row", role: "group", "aria-label": `Pages of ${of}` }, step("Previous page", page - 1), step("Next page", page + 1))
+  );
+}
+
+/** A name in a cell, which breaks anywhere but leaves its column some width. @param {Given} name @param {string} [look] */
+export const longName = (name, look = "") => h("div", { class: `name ${look}`, dir: "auto" }, name);
 
 /** A button that looks like a link. @param {string} text @param {() => void} act */
 export const link = (text, act) => button(text, act, { class: "link" });

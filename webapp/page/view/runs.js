@@ -1,10 +1,10 @@
 /** Runs of the result folder, and the responses of one. */
 
-import { labelSheet, reportPage, runFiles } from "../api.js";
+import { contradictedSheet, labelSheet, reportPage, runFiles } from "../api.js";
 import { h } from "../dom.js";
-import { PAGE_SIZE } from "../state.js";
-import { counted, decimal, minutes } from "../text.js";
-import { button, field, link, row, select, table, tick } from "./parts.js";
+import { NOTHING_OPEN, PAGE_SIZE } from "../state.js";
+import { counted, decimal, grouped, megabytes, minutes } from "../text.js";
+import { button, field, link, longName, pager, row, select, table, tick } from "./parts.js";
 import { uploadView } from "./upload.js";
 
 /** @import * as S from "../state.js" */
@@ -18,29 +18,152 @@ export function runsView(state, act) {
   const { place, runs, listing } = state;
   if (place.run !== null) return listing?.overview.run === place.run ? runView(place.run, listing, state, act) : loading();
   if (!runs) return loading();
-  return [uploadView(state, act), runList(runs, act)];
+  return [uploadView(state, act), runList(runs, state, act)];
+}
+
+const ORDERS = /** @type {const} */ ([
+  ["", "newest first"],
+  ["date", "oldest first"],
+  ["-score", "highest score first"],
+  ["score", "lowest score first"],
+  ["-claims", "most claims first"],
+  ["-size", "most responses first"],
+  ["title", "by title"],
+]);
+
+/** Models of a run that are named in the list. */
+const MOST_MODELS = 3;
+
+/** What runs are sorted by; those without it come last. @type {Record<string, (run: S.Run) => number | string | null>} */
+const KEYS = {
+  date: (run) => run.finished_at || null,
+  score: (run) => run.figures?.score ?? null,
+  claims: (run) => run.counts.units ?? null,
+  size: (run) => run.counts.responses ?? null,
+  title: (run) => run.title,
+};
+
+/**
+ * Return the runs that have a text in what is shown of them, in an order: the word of a key, with
+ * `-` for the largest first.
+ *
+ * @param {S.Run[]} runs  the newest first
+ * @param {S.Filters} filters
+ */
+export function chosenRuns(runs, { text, sort }) {
+  const wanted = text.trim().toLowerCase();
+  const found = runs.filter(({ run, title, judge, sources, mode, figures }) =>
+    [run, title, judge, mode, ...sources, ...(figures?.models ?? [])].some((word) => word.toLowerCase().includes(wanted)),
+  );
+  const name = sort.replace("-", "");
+  if (!Object.hasOwn(KEYS, name)) return found;
+  const key = KEYS[name];
+  const sign = sort.startsWith("-") ? -1 : 1;
+  /** @param {S.Run} one @param {S.Run} other */
+  function order(one, other) {
+    const [mine, theirs] = [key(one), key(other)];
+    if (mine === null || theirs === null) return Number(mine === null) - Number(theirs === null);
+    return sign * (typeof mine === "string" ? mine.localeCompare(String(theirs)) : mine - Number(theirs));
+  }
+  return found.sort(order);
 }
 
 /**
  * @param {S.Run[]} runs
+ * @param {S.State} state
  * @param {Actions} act
  */
-function runList(runs, act) {
+function runList(runs, { filters, renaming }, act) {
+  const chosen = chosenRuns(runs, filters);
+  const from = (filters.page - 1) * PAGE_SIZE;
   return h(
     "section",
     { class: "card", "aria-label": "Runs" },
     h("h2", null, "Finished runs"),
     runs.length > 0
-      ? table(
-          "Finished runs",
-          ["Run", "Mode", "Sources", "Judge", "Responses", "Finished (UTC)"],
-          runs.map(({ run, title, mode, sources, judge, counts, finished_at: at }) =>
-            row(run, link(title, () => act.go({ view: "runs", run })), [mode, sources.join(" → "), judge, counts.responses ?? "–", minutes(at)], { title: run }),
+      ? [
+          h(
+            "form",
+            { class: "row filters", onsubmit: (/** @type {Event} */ event) => event.preventDefault() },
+            field("Find", h("input", { type: "search", dir: "auto", ...filterProps("text", filters, act), placeholder: "title, name, model, judge or source" })),
+            field("Sort", select(filterProps("sort", filters, act), ORDERS)),
           ),
-        )
+          h("p", { class: "muted", role: "status" }, chosen.length < runs.length ? `${chosen.length} of ${counted(runs.length, "run")}` : counted(runs.length, "run")),
+          chosen.length > 0 &&
+            table(
+              "Finished runs",
+              ["Run", "Score", "Claims", "Models", "Judged by", "Responses", "Finished (UTC)", ""],
+              chosen.slice(from, from + PAGE_SIZE).map((one) => runRow(one, renaming === one.run, act)),
+            ),
+          pager("runs", filters.page, chosen.length, (page) => act.filter({ page })),
+        ]
       : h("p", null, "There is none yet. Evaluate a file above, or by ", h("code", null, "ufo evaluate --input F --output DIR"), ", then ", h("code", null, "ufo serve --results DIR"), "."),
   );
 }
+
+/**
+ * @param {S.Run} run
+ * @param {boolean} renaming
+ * @param {Actions} act
+ */
+function runRow(run, renaming, act) {
+  const { run: name, title, mode, sources, judge, counts, figures, finished_at: at, problem } = run;
+  const models = figures?.models ?? [];
+  const whole = at !== "";
+  return row(
+    name,
+    [
+      renaming ? titleField(run, act) : longName(whole ? link(title, () => act.go({ view: "runs", run: name })) : title),
+      problem && h("div", { class: "small warning" }, `⚠ ${problem}`),
+    ],
+    [
+      figures ? figures.words : problem ? "–" : "…",
+      [grouped(counts.units ?? 0), figures && figures.n_contradicted > 0 && h("div", { class: "small muted" }, `${grouped(figures.n_contradicted)} contradicted`)],
+      [...models.slice(0, MOST_MODELS).map((model) => longName(model)), models.length > MOST_MODELS && h("div", { class: "small muted" }, `and ${models.length - MOST_MODELS} more`)],
+      whole && [longName(judge), longName(sources.join(" → "), "small muted"), h("div", { class: "small muted" }, mode)],
+      [grouped(counts.responses ?? 0), figures && h("div", { class: "small muted" }, megabytes(figures.size_bytes))],
+      minutes(at),
+      h("div", { class: "row" }, whole && !renaming && button("Rename", () => void act.startRenaming(name), { class: "small quiet", "aria-label": `Rename ${title}` }), button("Delete", () => void act.deleteRun(run), { class: "small quiet", "aria-label": `Delete ${title}` })),
+    ],
+    { title: name },
+  );
+}
+
+/**
+ * @param {S.Run} run
+ * @param {Actions} act
+ */
+function titleField(run, act) {
+  return h(
+    "form",
+    {
+      class: "row",
+      onsubmit: (/** @type {any} */ event) => {
+        event.preventDefault();
+        void act.renameRun(run, event.target.elements[0].value);
+      },
+      onkeydown: (/** @type {KeyboardEvent} */ { key }) => {
+        if (key === "Escape") void act.startRenaming(null);
+      },
+    },
+    h("input", { id: "new-title", dir: "auto", ".value": run.title, maxlength: 300, "aria-label": "New title" }),
+    h("button", { class: "small" }, "Save"),
+    button("Cancel", () => void act.startRenaming(null), { class: "small quiet" }),
+  );
+}
+
+/**
+ * The props of a field whose value is a filter.
+ *
+ * @param {keyof S.Filters} name
+ * @param {S.Filters} filters
+ * @param {Actions} act
+ */
+const filterProps = (name, filters, act) => ({
+  id: `filter-${name}`,
+  ".value": filters[name],
+  onchange: (/** @type {any} */ { target }) => act.filter({ [name]: target.value }),
+});
 
 export const loading = () => h("p", { class: "card", role: "status" }, "Loading");
 
@@ -78,7 +201,7 @@ export function runHead({ place: { run, view }, listing }, act) {
     "div",
     { class: "row" },
     button("← Runs", () => act.go({ view: "runs" })),
-    h("h2", { title: run, dir: "auto" }, listing?.overview.run === run ? listing?.overview.title : ""),
+    h("h2", { class: "name", title: run, dir: "auto" }, listing?.overview.run === run ? listing?.overview.title : ""),
     tab("Overview", "runs"),
     tab("Compare", "compare"),
     tab("Reports", "reports"),
@@ -111,9 +234,11 @@ export const reportsView = (state, act) => [runHead(state, act), serverHtml(stat
  * @param {S.State} state
  * @param {Actions} act
  */
-function runView(run, { overview, report, rows, total }, state, act) {
+function runView(run, { overview, report, contradicted, rows, total }, state, act) {
   const { filters } = state;
   const pages = Math.max(1, Math.ceil(total / PAGE_SIZE));
+  /** @param {keyof S.Filters} name */
+  const props = (name) => filterProps(name, filters, act);
   return [
     runHead(state, act),
     serverHtml(report),
@@ -124,6 +249,7 @@ function runView(run, { overview, report, rows, total }, state, act) {
       h("a", { href: runFiles(run), download: true }, "Download the tables"),
       h("a", { href: labelSheet(run), download: "labels.csv" }, "Download your labels"),
     ),
+    contradicted.total > 0 && contradictedView(run, contradicted, filters, act),
     h(
       "section",
       { class: "card", "aria-label": "Responses" },
@@ -131,7 +257,7 @@ function runView(run, { overview, report, rows, total }, state, act) {
       h(
         "form",
         { class: "row filters", onsubmit: (/** @type {Event} */ event) => event.preventDefault() },
-        field("Text", h("input", { type: "search", ...props("text"), placeholder: "in response, question or id" })),
+        field("Text", h("input", { type: "search", dir: "auto", ...props("text"), placeholder: "in response, question or id" })),
         field("Model", select(props("model"), choices(overview.models))),
         field("Data set", select(props("dataset"), choices(overview.datasets))),
         tick("Low score", filters.low, (low) => act.filter({ low })),
@@ -141,24 +267,47 @@ function runView(run, { overview, report, rows, total }, state, act) {
       ),
       h("p", { class: "muted", role: "status" }, `${counted(total, "response")}, page ${filters.page} of ${pages}`),
       rows.length > 0 && listView(run, rows, act),
-      pages > 1 && h("div", { class: "row" }, turn("Previous page", filters.page - 1), turn("Next page", filters.page + 1)),
+      pager("responses", filters.page, total, (page) => act.filter({ page })),
     ),
   ];
+}
 
-  /** @param {string} name @param {number} page */
-  function turn(name, page) {
-    const off = page < 1 || page > pages;
-    return button(name, () => off || act.filter({ page }), { "aria-disabled": String(off) });
-  }
-
-  /** @param {keyof S.Filters} name */
-  function props(name) {
-    return {
-      id: `filter-${name}`,
-      ".value": filters[name],
-      onchange: (/** @type {any} */ { target }) => act.filter({ [name]: target.value }),
-    };
-  }
+/**
+ * A page of the contradicted claims of a run.
+ *
+ * @param {string} run
+ * @param {S.Listing["contradicted"]} contradicted
+ * @param {S.Filters} filters
+ * @param {Actions} act
+ */
+function contradictedView(run, { total, offset, rows }, { page, claims }, act) {
+  const shown = total > rows.length && ` ${grouped(offset + 1)} to ${grouped(offset + rows.length)} of ${grouped(total)}`;
+  return h(
+    "section",
+    { class: "card", "aria-label": "Contradicted claims" },
+    h("h2", null, "Contradicted claims", h("span", { class: "muted", role: "status" }, shown)),
+    h(
+      "ul",
+      { class: "contradicted" },
+      rows.map(({ response_id: response, unit_id: claim, sentence_index: sentence, ...one }) =>
+        h(
+          "li",
+          { key: `${response} ${claim}` },
+          h(
+            "div",
+            { dir: "auto" },
+            "✗ ",
+            link(one.claim, () => act.go({ view: "response", run, response }, { open: { ...NOTHING_OPEN, sentence, claim } })),
+            h("div", { class: "muted", dir: "auto" }, one.question),
+            one.model && h("div", { class: "muted", dir: "auto" }, one.model),
+          ),
+          h("div", { dir: "auto" }, one.quote && h("q", null, one.quote), h("bdi", { class: "muted" }, ` ${one.title ?? one.evidence_source ?? ""}`)),
+        ),
+      ),
+    ),
+    pager("contradicted claims", claims, total, (to) => act.filter({ page, claims: to })),
+    h("p", null, h("a", { href: contradictedSheet(run), download: "contradicted.csv" }, "All of them as CSV")),
+  );
 }
 
 /**
@@ -174,7 +323,7 @@ function listView(run, rows, act) {
       const { response_id: response, question, excerpt, model, dataset, words, coverage, credibility } = one;
       const name = link(question ?? excerpt.slice(0, 80), () => act.go({ view: "response", run, response }));
       const text = h("div", { class: "excerpt" }, name, h("span", { class: "small muted" }, ` ${excerpt}`));
-      return row(response, text, [model ?? "–", dataset ?? "–", claimsOf(one), words, decimal(coverage), decimal(credibility), notes(one)]);
+      return row(response, text, [longName(model ?? "–"), longName(dataset ?? "–"), claimsOf(one), words, decimal(coverage), decimal(credibility), notes(one)]);
     }),
   );
 }

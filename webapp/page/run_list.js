@@ -1,0 +1,53 @@
+/** The actions on the list of runs: rename, delete. Both can be undone. */
+
+import * as api from "./api.js";
+
+/** @import * as S from "./state.js" */
+
+/**
+ * @param {S.Store} store
+ * @param {(text: string, undo: () => unknown) => void} undoable
+ */
+export function runActions({ set }, undoable) {
+  /**
+   * Change a run and load the list again; an error is shown in the run's row.
+   *
+   * @param {string} run
+   * @param {() => Promise<unknown>} work
+   */
+  async function changed(run, work) {
+    try {
+      await work();
+      set({ runs: await api.runs(true) });
+      return true;
+    } catch (error) {
+      const { title, detail } = api.problemOf(error);
+      const problem = `${title}: ${detail}`;
+      set(({ runs }) => ({ runs: runs?.map((one) => (one.run === run ? { ...one, problem } : one)), announcement: problem }));
+      return false;
+    }
+  }
+
+  return {
+    /** Show a field for the title of a run; null closes it. @param {string | null} renaming */
+    async startRenaming(renaming) {
+      set({ renaming });
+      await null;
+      /** @type {HTMLInputElement | null} */ (document.getElementById("new-title"))?.select();
+    },
+    /** @param {S.Run} run @param {string} title */
+    async renameRun({ run, title: before }, title) {
+      set({ renaming: null });
+      const isNew = title.trim() !== before;
+      if (isNew && (await changed(run, () => api.renameRun(run, title)))) {
+        undoable(`Renamed ${before}`, () => changed(run, () => api.renameRun(run, before)));
+      }
+    },
+    /** @param {S.Run} run */
+    async deleteRun({ run, title }) {
+      if (await changed(run, () => api.deleteRun(run))) {
+        undoable(`Deleted ${title}`, () => changed(run, () => api.restoreRun(run)));
+      }
+    },
+  };
+}
