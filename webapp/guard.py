@@ -3,7 +3,8 @@
 The service is closed by default. A request must name this computer as its host, since a foreign
 name that resolves here is an attack by DNS rebinding. It must not come from another origin's page.
 With a token, any host is accepted and the token is required: as `Authorization: Bearer`, or once as
-`?token=`. The latter sets a cookie that no script can read and no other site can send.
+`?token=`. The latter sets a cookie that no script can read and no other site can send; a browser
+without it gets a page with a field for the token. `/health` needs no token.
 """
 
 import asyncio
@@ -15,7 +16,7 @@ from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ufo.schemas.text import host_in
@@ -26,6 +27,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 COOKIE = "ufo_session"
 _SAFE = ("GET", "HEAD", "OPTIONS")
 _PAGE = "/page/"
+_OPEN = ("/health", "/page/style/base.css", "/page/style/parts.css")  # without the token, too
 HEADERS: Mapping[str, str] = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
@@ -41,6 +43,31 @@ HEADERS: Mapping[str, str] = {
     "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
     "Cache-Control": "no-store",
 }
+# It needs no script, and its form goes back to the service.
+_ENTRANCE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Token · ufo</title>
+<link rel="stylesheet" href="/page/style/base.css">
+<link rel="stylesheet" href="/page/style/parts.css">
+</head>
+<body class="page">
+<main>
+<h1>ufo</h1>
+<form class="card" action="/" method="get">
+{wrong}<p><label for="token">This service is opened by a token. Whoever started it knows the token:
+it is the value of UFO_TOKEN there.</label></p>
+<p class="row"><input id="token" name="token" type="password" autocomplete="off" required autofocus>
+<button class="primary">Open</button></p>
+</form>
+</main>
+</body>
+</html>
+"""
+_ANOTHER = '<p role="alert"><strong>That is another token than the service has.</strong></p>\n'
 # For a drawing that is opened by its address: nothing in it runs or loads.
 _DRAWING = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 
@@ -102,7 +129,9 @@ class Guard:
                 (self._reads if scope["method"] in _SAFE else self._writes).take(client)
         except Refused as error:
             return refusal(error)
-        return None if bearer or not self._token else self._without_bearer(scope, headers)
+        if bearer or not self._token or (scope["method"] in _SAFE and scope["path"] in _OPEN):
+            return None
+        return self._without_bearer(scope, headers)
 
     def _bearer(self, headers: Headers) -> bool:
         kind, _, given = headers.get("authorization", "").partition(" ")
@@ -124,21 +153,27 @@ class Guard:
         if COOKIE in jar and hmac.compare_digest(jar[COOKIE].value.encode(), session.encode()):
             return None
         given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
-        if (
-            scope["path"] == "/"
-            and scope["method"] == "GET"
-            and self._is_token(given.encode("utf-8", "replace"))
-        ):
+        entrance = scope["path"] == "/" and scope["method"] == "GET"
+        if entrance and self._is_token(given.encode("utf-8", "replace")):
             entered = RedirectResponse("/", 303)
             entered.set_cookie(COOKIE, session, httponly=True, samesite="strict", path="/")
             return entered
+        challenge = {"WWW-Authenticate": "Bearer"}
+        if entrance and "text/html" in headers.get("accept", ""):
+            policy = {
+                "Content-Security-Policy": HEADERS["Content-Security-Policy"].replace(
+                    "form-action 'none'", "form-action 'self'"
+                )
+            }
+            page = _ENTRANCE.format(wrong=_ANOTHER if given else "")
+            return HTMLResponse(page, 401, challenge | policy)
         return answer(
             problem(
                 401,
                 "the service is opened by a token, and the request has none or another",
                 "send it as 'Authorization: Bearer TOKEN', or open /?token=TOKEN once",
             ),
-            {"WWW-Authenticate": "Bearer"},
+            challenge,
         )
 
     def _is_token(self, given: bytes) -> bool:

@@ -16,8 +16,8 @@ class ServiceLimits:
 
     - `…_bytes`: sizes of bodies. `…_per_minute`: requests of one client.
     - `checks`, `uploads`: how many may run at a time.
-    - `check_seconds`: the longest check. `body_seconds`, `upload_seconds`: until the last byte of a
-      body.
+    - `check_seconds`: the longest check. `header_seconds`: until the last byte of a request's
+      headers. `body_seconds`, `upload_seconds`: until the last byte of a body.
     - `pulse_seconds`: between the events that say that a check goes on. `silent_seconds`: until
       they report that an endpoint does not answer."""
 
@@ -28,6 +28,7 @@ class ServiceLimits:
     checks: int = 8
     uploads: int = 2
     check_seconds: float = 900.0
+    header_seconds: float = 20.0
     body_seconds: float = 60.0
     upload_seconds: float = 900.0
     pulse_seconds: float = 0.5

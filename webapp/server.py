@@ -1,5 +1,6 @@
 """Serve the app with uvicorn on one address until interrupted."""
 
+import asyncio
 import socket
 import sys
 import threading
@@ -7,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ufo.schemas.errors import UsageError
 from ufo.webapp.app import create_app
@@ -14,6 +16,46 @@ from ufo.webapp.desk import Setup
 from ufo.webapp.guard import LOOPBACK
 
 _ENDING_SECONDS = 5
+_TOO_SLOW = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+
+
+def punctual(seconds: float) -> type[H11Protocol]:
+    """Return a protocol that cuts a connection whose headers take longer than so many seconds.
+
+    uvicorn limits how long a connection may be idle, but not how long a request's headers may take.
+    """
+
+    class Punctual(H11Protocol):
+        _cut: asyncio.TimerHandle | None = None
+
+        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+            super().connection_made(transport)
+            self._wait(transport)
+
+        def data_received(self, data: bytes) -> None:
+            super().data_received(data)
+            if self.cycle is not None and not self.cycle.response_complete:
+                self._end_wait()
+            elif self._cut is None and not self.transport.is_closing():
+                self._wait(self.transport)
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self._end_wait()
+            super().connection_lost(exc)
+
+        def _wait(self, transport: asyncio.Transport) -> None:
+            def cut() -> None:
+                transport.write(_TOO_SLOW)
+                transport.close()
+
+            self._cut = asyncio.get_running_loop().call_later(seconds, cut)
+
+        def _end_wait(self) -> None:
+            if self._cut is not None:
+                self._cut.cancel()
+            self._cut = None
+
+    return Punctual
 
 
 def serve(setup: Setup, host: str = "127.0.0.1", port: int = 8080) -> None:
@@ -57,6 +99,7 @@ def _server(setup: Setup) -> uvicorn.Server:
     return uvicorn.Server(
         uvicorn.Config(
             create_app(setup),
+            http=punctual(setup.limits.header_seconds),
             log_level="warning",
             server_header=False,
             # Otherwise a header could name another client, and rates are counted by client.

@@ -305,6 +305,28 @@ def test_a_body_that_never_ends_is_refused_in_time(
             assert connection.recv(1000).startswith(b"HTTP/1.1 408")
 
 
+@pytest.mark.parametrize(
+    "first",
+    [
+        pytest.param(b"GET /health HTTP/1.1\r\nHost:", id="the first request"),
+        pytest.param(
+            b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\nGET /health HTTP/1.1\r\nHo",
+            id="a later one",
+        ),
+        pytest.param(b"", id="nothing at all"),
+    ],
+)
+def test_headers_that_never_end_are_cut_in_time(base: Setup, first: bytes) -> None:
+    with opened(replace(base, limits=ServiceLimits(header_seconds=0.05))) as client:
+        address = (client.base_url.host, client.base_url.port or 0)
+        with socket.create_connection(address, timeout=10) as connection:
+            connection.sendall(first)
+            received = b""
+            while part := connection.recv(10_000):
+                received += part
+    assert b"HTTP/1.1 408" in received
+
+
 # --- the token ---
 
 
@@ -325,6 +347,23 @@ def test_a_token_is_asked_for_everywhere(path: str) -> None:
     assert answer.status_code == 401
     assert answer.headers["www-authenticate"] == "Bearer"
     assert TOKEN not in answer.text
+
+
+@pytest.mark.parametrize(("query", "wrong"), [("", False), ("?token=another", True)])
+def test_a_browser_gets_a_field_for_the_token(query: str, wrong: bool) -> None:
+    answer = guarded(TOKEN).get(f"/{query}", headers={"Accept": "text/html,*/*"})
+    assert answer.status_code == 401
+    assert answer.headers["content-type"].startswith("text/html")
+    assert "form-action 'self'" in answer.headers["content-security-policy"]
+    assert 'name="token"' in answer.text
+    assert ("another token" in answer.text) is wrong
+    assert TOKEN not in answer.text
+
+
+def test_health_needs_no_token() -> None:
+    client = guarded(TOKEN)
+    assert client.get("/health").json()["status"] == "ok"
+    assert client.post("/health").status_code == 401
 
 
 def test_the_service_asks_for_its_token(base: Setup) -> None:
