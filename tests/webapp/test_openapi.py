@@ -54,7 +54,7 @@ GET /runs/{run}/labels.csv, GET /runs/{run}/overview.html, GET /runs/{run}/compa
 GET /runs/{run}/parquet, GET /runs/{run}/reports.html, GET /reports, GET /reports/{name},
 POST /upload, GET /upload, GET /upload/{upload_id}, GET /upload/{upload_id}/events,
 DELETE /upload/{upload_id}, GET /upload/{upload_id}/parquet, POST /upload/{upload_id}/resume,
-POST /upload/columns
+POST /upload/{upload_id}/restore, POST /upload/columns
 """.replace("\n", " ")
     .strip()
     .split(", ")

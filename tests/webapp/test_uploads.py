@@ -648,11 +648,11 @@ def test_progress_is_counted_and_not_said(one: Upload) -> None:
 
 
 def test_the_phase_of_a_command_is_told_and_not_said(one: Upload) -> None:
-    assert one.status.phase == "starting"
-    one.hear('{"message": "reading"}')
-    assert one.status.phase == "reading"
-    one.hear('{"message": "progress", "responses": 0, "of": 5}')
-    assert one.status.phase == "evaluating"
+    phases: list[str] = [one.status.phase]
+    for line in ('{"message": "reading"}', '{"message": "progress", "responses": 0, "of": 5}'):
+        one.hear(line)
+        phases.append(one.status.phase)
+    assert phases == ["starting", "reading", "evaluating"]
     assert one.status.log == []
 
 
