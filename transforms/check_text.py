@@ -25,7 +25,7 @@ from ufo.transforms.extract import EXTRACT, Extracted, extract
 from ufo.transforms.judges.by_name import make_judge
 from ufo.transforms.judges.judge import Judge
 from ufo.transforms.llm.request import Client
-from ufo.transforms.scores import Scores, VoteRules, score
+from ufo.transforms.scores import Scores, Selection, VoteRules, score
 from ufo.transforms.sources.fact_source import FactSource, make_source
 from ufo.transforms.votes import SEQ
 
@@ -53,7 +53,11 @@ class CheckedText:
         """Return the rows after the extraction."""
         units = list(found.open_units.units)
         return cls(
-            found.response, found.sentences, units, failures=found.failures, usage=found.usage
+            found.response,
+            found.sentences,
+            units,
+            failures=list(found.failures),
+            usage=list(found.usage),
         )
 
 
@@ -107,15 +111,21 @@ async def check_text(
 
     Only the `units`, `mode` and `tie` of the job are used.
     """
-    rows: CheckedText | None = None
+    extracted: Extracted | None = None
     answers: list[Answered] = []
     async with aclosing(steps(record, sources, judge, job)) as found:
         async for step in found:
             if isinstance(step, Extracted):
-                rows = CheckedText.of(step)
+                extracted = step
             elif isinstance(step, Answered):
                 answers.append(step)
-    assert rows is not None
+    assert extracted is not None
+    return gathered(extracted, answers)
+
+
+def gathered(extracted: Extracted, answers: Sequence[Answered]) -> CheckedText:
+    """Return the rows of the events so far, in the order of the sources."""
+    rows = CheckedText.of(extracted)
     passages: dict[str, Passage] = {}
     for answer in sorted(answers, key=lambda one: one.position):
         rows.verdicts += answer.verdicts
@@ -208,13 +218,19 @@ def _joined(parts: Sequence[OpenUnits]) -> OpenUnits:
     )
 
 
-def scored(rows: CheckedText, sources: Sequence[str], mode: str, tie: str) -> Scores:
-    """Return the scores that follow from the evidence of a text."""
+def scored(
+    rows: CheckedText,
+    sources: Sequence[str],
+    mode: str,
+    tie: str,
+    selection: Selection | None = None,
+) -> Scores:
+    """Return the scores that follow from the selected evidence of a text, by default from all."""
     return score(
         rows.fact_units,
         rows.evidence,
         rows.passages,
-        VoteRules(sources, mode, tie),
+        VoteRules(sources, mode, tie, selection or Selection()),
         len(rows.sentences),
         rows.response.response_id,
         extraction_failed=any(one.step == EXTRACT for one in rows.failures),

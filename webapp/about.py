@@ -14,6 +14,7 @@ from ufo.pipelines.options.groups import GROUPS, OF_REQUESTS
 from ufo.pipelines.options.jobs import USED, offered
 from ufo.pipelines.options.judge_flags import LLM, default_judge, flags_of
 from ufo.pipelines.options.option import Affects, Option
+from ufo.pipelines.reports.checked import size_of
 from ufo.schemas.errors import PluginError
 from ufo.schemas.records import CATEGORIES
 from ufo.transforms.judges.by_name import JUDGES
@@ -23,7 +24,6 @@ from ufo.transforms.plugins import Registry
 from ufo.transforms.sources.fact_source import SOURCES
 from ufo.transforms.verifiers.by_name import DEFAULT_VERIFIER, VERIFIERS, make_verifier
 from ufo.webapp import answers, models
-from ufo.webapp.checking import size_of
 from ufo.webapp.desk import AtDesk, Desk
 
 router = APIRouter(tags=["about"])

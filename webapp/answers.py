@@ -3,18 +3,10 @@
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, Field
+from pydantic import BaseModel, BeforeValidator, Field, TypeAdapter
 
-from ufo.schemas.records import (
-    FactUnit,
-    Passage,
-    Response,
-    Usage,
-)
-from ufo.schemas.tables import Label
-from ufo.transforms.check_text import CheckedText
-from ufo.transforms.extraction.layout import LayoutBlock
-from ufo.transforms.scores import Scores
+from ufo.pipelines.reports.checked import CheckedResponse
+from ufo.schemas.records import FactUnit, Passage, Response, Usage
 
 HTML: dict[int | str, dict[str, Any]] = {200: {"content": {"text/html": {}}}}
 CSV: dict[int | str, dict[str, Any]] = {200: {"content": {"text/csv": {}}}}
@@ -93,33 +85,29 @@ class SourceInfo(BaseModel):
     options: list[str] = Field(description="the fields of a request that it uses")
 
 
-class Basis(BaseModel):
-    """The basis of a result: the judge, the sources with their sizes, and the text's language.
-    `trust` says in a line how far to trust the verdicts, `judged_by` in figures; "" where nothing
-    was judged, `judged_by` also for a judge other than the offline one."""
-
-    judge: str
-    trust: str
-    judged_by: str
-    sources: list[str]
-    language: str
+Status = Literal["done", "failed", "cancelled"]
+DONE: Status = "done"
+FAILED: Status = "failed"
+CANCELLED: Status = "cancelled"
 
 
 @dataclass(slots=True, kw_only=True)
-class CheckedResponse(CheckedText):
-    """One response with all its rows. `scores` follows from the evidence alone, and agrees with
-    `verdicts` unless evidence changed after the run. `layout` says how the text is shown as
-    Markdown. `labels` were given on the page."""
+class KeptResult(CheckedResponse):
+    """The result of a check, as the service keeps it.
 
-    run: str | None
-    mode: str
-    tie: str
-    judge: str
-    sources: list[str]
-    basis: Basis
-    layout: list[LayoutBlock]
-    scores: Scores
-    labels: list[Label]
+    `request` has the fields that the request set. A check that failed or was cancelled has the
+    claims that it found, and only those with a verdict are scored.
+    """
+
+    id: str
+    kept_at: str
+    status: Status
+    seconds: float
+    problem: Problem | None
+    request: dict[str, Any]
+
+
+RESULT = TypeAdapter(KeptResult)
 
 
 class JudgeInfo(BaseModel):

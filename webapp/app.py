@@ -1,5 +1,6 @@
 """Create the application: its routes, and the middleware around them."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -15,6 +16,7 @@ from ufo.webapp import (
     page_files,
     problems,
     reports,
+    results,
     steps,
     uploading,
 )
@@ -26,10 +28,7 @@ _TITLE = "ufo"
 _ABOUT = "How factual is LLM output? Each step of ufo, and finished runs. Errors are RFC 9457."
 
 
-_PARTS = (
-    *(about, steps, checking, drafts),
-    *(browsing, reports, uploading),
-)
+_PARTS = (about, steps, checking, drafts, results, browsing, reports, uploading)
 
 
 def create_app(setup: Setup) -> FastAPI:
@@ -38,7 +37,9 @@ def create_app(setup: Setup) -> FastAPI:
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
+        tidying = asyncio.create_task(desk.tidy())
         yield
+        tidying.cancel()
         await desk.close()
 
     app = FastAPI(

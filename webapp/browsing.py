@@ -5,7 +5,6 @@ Filters go to SQL as parameters; the order is one of a few fixed words.
 
 import json
 from collections.abc import Iterable
-from dataclasses import fields
 from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
@@ -13,6 +12,7 @@ from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, Field
 from starlette.responses import HTMLResponse, StreamingResponse
 
+from ufo.pipelines.reports.checked import Asked, CheckedResponse, checked_response, selected
 from ufo.pipelines.reports.comparison import compare_models, compare_runs
 from ufo.pipelines.reports.html_report import (
     comparison_html,
@@ -24,17 +24,16 @@ from ufo.schemas.errors import UsageError
 from ufo.schemas.label_sheets import keep_label
 from ufo.schemas.results import Results
 from ufo.schemas.tables import LABELS, PAGE_SHEET, RUN_PREFIX, Label, Run, from_arrow
-from ufo.transforms.check_text import CheckedText, scored
-from ufo.transforms.extraction.layout import layout
+from ufo.transforms.check_text import CheckedText
 from ufo.transforms.score_words import brief_score
 from ufo.transforms.scores import run_headline
 from ufo.transforms.sources.fact_source import SourceSpec
 from ufo.transforms.votes import main_mode
 from ufo.webapp import answers, models
-from ufo.webapp.checking import basis, sources_judged
-from ufo.webapp.desk import AtDesk
+from ufo.webapp.desk import AtDesk, Desk
+from ufo.webapp.models import LeaveOut
 from ufo.webapp.problems import NotFound
-from ufo.webapp.reports import csv_answer
+from ufo.webapp.reports import csv_answer, report_answer
 
 router = APIRouter(tags=["runs"])
 
@@ -221,10 +220,25 @@ def list_responses(
 
 @router.get("/runs/{run}/responses/{response_id:path}")
 def show_response(
-    run: RunName, response_id: Annotated[str, Path(max_length=2_000)], desk: AtDesk
-) -> answers.CheckedResponse:
+    run: RunName,
+    response_id: Annotated[str, Path(max_length=2_000)],
+    counts: Annotated[LeaveOut, Query()],
+    desk: AtDesk,
+) -> CheckedResponse:
     """Return all of one response: sentences, claims, evidence with passages, verdicts, costs."""
-    return _whole(desk.runs.results(run), desk.runs.named(run), response_id)
+    return selected(_whole(desk, run, response_id), counts.selection)
+
+
+@router.get("/runs/{run}/response.html", response_class=HTMLResponse, responses=answers.HTML)
+def report_response(
+    run: RunName,
+    response: Annotated[str, Query(max_length=2_000)],
+    counts: Annotated[LeaveOut, Query()],
+    desk: AtDesk,
+) -> HTMLResponse:
+    """Return the report of one response as a file: one page with its claims and evidence."""
+    whole = selected(_whole(desk, run, response), counts.selection)
+    return report_answer(whole, counts.selection, desk.setup.version)
 
 
 @router.post("/runs/{run}/labels")
@@ -263,12 +277,13 @@ def download_labels(run: RunName, desk: AtDesk) -> StreamingResponse:
     return csv_answer("labels.csv", desk.runs.results(run), _SHEET, given)
 
 
-def _whole(results: Results, run: Run, response_id: str) -> answers.CheckedResponse:
+def _whole(desk: Desk, name: str, response_id: str) -> CheckedResponse:
     """Return all rows of one response, and the scores that follow from its evidence.
 
     Raises:
         NotFound: the run has no response of that id.
     """
+    results, run = desk.runs.results(name), desk.runs.named(name)
 
     def read(table: str, where: str = "response_id = $id") -> list[Any]:
         # The table's name and the condition are ours.
@@ -299,26 +314,18 @@ def _whole(results: Results, run: Run, response_id: str) -> answers.CheckedRespo
         ),
         usage=read("usage"),
     )
-    used = read("sources", "status = 'used' ORDER BY position")
-    judged = sources_judged(rows)
-    return answers.CheckedResponse(
-        **{one.name: getattr(rows, one.name) for one in fields(rows)},
-        run=run.name,
+    asked = Asked(
+        judge=run.judge,
+        sources=[
+            SourceSpec(source.source, source.type, json.loads(source.options))
+            for source in read("sources", "status = 'used' ORDER BY position")
+        ],
         mode=run.mode,
         tie=run.tie,
-        judge=run.judge,
-        sources=list(run.sources),
-        basis=basis(
-            run.judge,
-            (row.model for row in rows.evidence if row.model),
-            [one.type for one in used if one.source in judged],
-            [SourceSpec(one.source, one.type, json.loads(one.options)) for one in used],
-            rows.response,
-        ),
-        layout=layout(rows.response.text),
-        scores=scored(rows, run.sources, run.mode, run.tie),
-        labels=read(LABELS, f"response_id = $id AND sheet = '{PAGE_SHEET}'"),
+        run=run.name,
     )
+    labels = read(LABELS, f"response_id = $id AND sheet = '{PAGE_SHEET}'")
+    return checked_response(rows, asked, labels)
 
 
 def _address(run: str, response: str) -> str:

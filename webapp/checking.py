@@ -1,49 +1,37 @@
-"""Serve `/check`, its report, and `/score`: a text through all steps as events, and scores."""
+"""Serve `/check` and `/score`: a text through all steps as events, and scores."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Container, Iterable, Iterator, Sequence
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import aclosing
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import UTC, datetime
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from time import monotonic
 from typing import Annotated, Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 from fastapi import APIRouter, Depends
 from fastapi.sse import EventSourceResponse, ServerSentEvent
-from pydantic import BeforeValidator
-from starlette.responses import HTMLResponse
 
-from ufo.indexes.manifest import read_manifest
-from ufo.pipelines.reports.html_report import render_html
-from ufo.schemas.errors import UfoError, UsageError
-from ufo.schemas.records import ERROR, InputRecord, Passage, Response, SourceStatus
-from ufo.schemas.results import Results
-from ufo.schemas.tables import OF_EVALUATE, SCHEMA_VERSION, Run, to_arrow
-from ufo.schemas.text import quantity
-from ufo.transforms.check_text import Answered, CheckedText, Step, opened, scored, steps
+from ufo.pipelines.reports.checked import Asked, Basis, asked_of, basis_of, checked_response
+from ufo.schemas.records import InputRecord, Passage
+from ufo.transforms.check_text import Answered, CheckedText, Step, gathered, opened, scored, steps
 from ufo.transforms.english.words import is_english
 from ufo.transforms.extract import Extracted
 from ufo.transforms.extraction.layout import layout
 from ufo.transforms.job import Job
 from ufo.transforms.judges.offline import NAME
-from ufo.transforms.judges.trust import trust_figures, trust_line
 from ufo.transforms.llm.shared import silences
 from ufo.transforms.scores import Scores, Selection, VoteRules, score
-from ufo.transforms.sources.fact_source import SourceSpec
-from ufo.transforms.verifiers.by_name import shown
-from ufo.webapp import answers, models
+from ufo.webapp import models
+from ufo.webapp.answers import CANCELLED, DONE, FAILED, RESULT, KeptResult, Problem, Status
 from ufo.webapp.bridge import Pulse, streamed
-from ufo.webapp.desk import AtDesk
-from ufo.webapp.limits import ServiceLimits
+from ufo.webapp.desk import AtDesk, Desk
+from ufo.webapp.kept import Shelf
 from ufo.webapp.models import job_of, record_of
 from ufo.webapp.problems import log, problem_of
 
 router = APIRouter(tags=["check"])
 
-Ready = tuple[Job, InputRecord]
+Ready = tuple[Job, InputRecord, models.CheckRequest]
 
 
 def prepared(asked: models.CheckRequest, desk: AtDesk) -> Iterator[Ready]:
@@ -54,7 +42,7 @@ def prepared(asked: models.CheckRequest, desk: AtDesk) -> Iterator[Ready]:
     record = record_of(asked, asked.text, asked.references)
     job = job_of(desk, asked, asked.sources)
     with desk.checks.one():
-        yield job, record
+        yield job, record, asked
 
 
 @router.post(
@@ -62,37 +50,94 @@ def prepared(asked: models.CheckRequest, desk: AtDesk) -> Iterator[Ready]:
     response_class=EventSourceResponse,
     response_description="Events as things happen: started, extracted, asking, checked, scores, "
     "done; an error is an event too, and the last. `waiting` comes at intervals, and names the "
-    "endpoints that have not answered for some seconds.",
+    "endpoints that have not answered for some seconds. `started` has the `id` of the result, and "
+    "`done` says whether the service keeps it, for `GET /results/{id}`.",
 )
 async def check(
     ready: Annotated[Ready, Depends(prepared)], desk: AtDesk
 ) -> AsyncIterator[ServerSentEvent]:
     """Check a text, and send an event for each step.
 
-    Closing the connection cancels the check; judgements that were paid for stay in the cache.
+    Closing the connection cancels the check; judgements that were paid for stay in the cache, and
+    the result so far is kept.
 
     ```sh
     curl -s -N 127.0.0.1:8080/check --json '{"text": "Oslo is the capital of Norway."}'
     ```
     """
-    try:
-        async with aclosing(_events(*ready, desk.setup.limits)) as found:
-            async for name, data in found:
-                yield ServerSentEvent(event=name, data=data)
-    except Exception as error:
-        log(error)
-        yield ServerSentEvent(event="error", data=problem_of(error))
+    job, record, asked = ready
+    with desk.under_way.begun() as identifier:
+        course = _Course(identifier, asked, job)
+        try:
+            async with aclosing(_events(course, record, desk)) as events:
+                async for name, data in events:
+                    yield ServerSentEvent(event=name, data=data)
+        except Exception as error:
+            log(error)
+            course.problem = problem_of(error)
+            course.keep(desk.kept, FAILED)
+            yield ServerSentEvent(event="error", data=course.problem)
+        finally:
+            course.keep(desk.kept, CANCELLED)
+
+
+@dataclass
+class _Course:
+    """A check under way: its result so far, which is kept once when it ends."""
+
+    id: str
+    request: models.CheckRequest
+    job: Job
+    extracted: Extracted | None = None
+    answers: list[Answered] = field(default_factory=list)
+    problem: Problem | None = None
+    started: float = field(default_factory=monotonic)
+    ended: bool = False
+
+    @property
+    def seconds(self) -> float:
+        """How long the check has taken."""
+        return monotonic() - self.started
+
+    def result(self, status: Status) -> KeptResult:
+        """Return the result so far; the claims must be known."""
+        assert self.extracted is not None
+        whole = checked_response(gathered(self.extracted, self.answers), asked_of(self.job))
+        return KeptResult(
+            **{one.name: getattr(whole, one.name) for one in fields(whole)},
+            id=self.id,
+            kept_at=datetime.now(UTC).isoformat(timespec="seconds"),
+            status=status,
+            seconds=self.seconds,
+            problem=self.problem,
+            request=self.request.model_dump(exclude_unset=True),
+        )
+
+    def keep(self, shelf: Shelf, status: Status) -> str | None:
+        """Keep the result; return why that is not possible, None where it is. A second call, or
+        one before the claims are known, has no effect."""
+        if self.ended or self.extracted is None:
+            return None
+        self.ended = True
+        try:
+            shelf.put(self.id, RESULT.dump_json(self.result(status)))
+        except OSError as error:
+            log(error)
+            return f"The result is not kept, because it cannot be written: {error.strerror}."
+        return None
 
 
 async def _events(
-    job: Job, record: InputRecord, limits: ServiceLimits
+    course: _Course, record: InputRecord, desk: Desk
 ) -> AsyncGenerator[tuple[str, Any], None]:
     """Yield the name and the data of each event."""
-    started = monotonic()
-    sources = [spec.name for spec in job.sources]
+    job, limits = course.job, desk.setup.limits
+    asked = asked_of(job)
+    sources = [source.name for source in asked.sources]
     yield (
         "started",
         {
+            "id": course.id,
             "judge": job.judge.name,
             "model": job.judge.llm.model if job.judge.llm else None,
             "sources": sources,
@@ -103,50 +148,46 @@ async def _events(
     )
     rows: CheckedText | None = None
     following = streamed(_steps(job, record), limits.check_seconds, limits.pulse_seconds)
-    async with aclosing(following) as found:
-        async for step in found:
+    async with aclosing(following) as steps_done:
+        async for step in steps_done:
             if isinstance(step, Pulse):
                 yield "waiting", {"silent": _silent(job, limits.silent_seconds)}
             elif isinstance(step, Extracted):
+                course.extracted = step
                 rows = CheckedText.of(step)
-                about = {"basis": _basis(job, rows), "layout": layout(step.response.text)}
+                about = {"basis": _expected(asked, rows), "layout": layout(step.response.text)}
                 yield "extracted", asdict(rows) | about
             elif isinstance(step, Answered):
                 assert rows is not None
+                course.answers.append(step)
                 yield "checked", _added(rows, step, job)
             else:
                 yield "asking", step
-    assert rows is not None
-    yield "scores", scored(rows, sources, job.mode, job.tie)
+    result = course.result(DONE)
+    yield "scores", result.scores
+    not_kept = await asyncio.to_thread(course.keep, desk.kept, DONE)
     yield (
         "done",
-        {"seconds": monotonic() - started, "basis": _basis(job, rows, sources_judged(rows))},
+        {
+            "id": None if not_kept else course.id,
+            "not_kept": not_kept,
+            "seconds": course.seconds,
+            "basis": result.basis,
+        },
     )
 
 
-def sources_judged(rows: CheckedText) -> set[str]:
-    """Return the names of the sources of which a passage was judged."""
-    return {row.source for row in rows.evidence if row.passage_id and row.outcome != ERROR}
-
-
-def _basis(job: Job, rows: CheckedText, used: Container[str] | None = None) -> answers.Basis:
-    """Return the basis of a check: of the sources whose evidence is `used`, and before there is
-    any (None) of all that are asked."""
-    response, llm, known = rows.response, job.judge.llm, True
-    asked = [replace(one, options={**job.flags, **one.options}) for one in job.sources]
-    models = [llm.model] if llm else []
-    if job.judge.name == NAME:
-        models = [shown(job.judge.options.get("verifier"))]
-        known = is_english(response.text, response.language)
-    # The source `reference` has nothing to judge without reference texts.
+def _expected(asked: Asked, rows: CheckedText) -> Basis:
+    """Return the basis of a check before there is evidence, of all sources that are asked."""
+    response = rows.response
+    known = asked.judge != NAME or is_english(response.text, response.language)
     judged = [
-        one.type
-        for one in asked
-        if (one.type != "reference" or response.n_references if used is None else one.name in used)
+        source.type
+        for source in asked.sources
+        # The source `reference` has nothing to judge without reference texts.
+        if rows.fact_units and known and (source.type != "reference" or response.n_references)
     ]
-    return basis(
-        job.judge.name, models, judged if rows.fact_units and known else [], asked, response
-    )
+    return basis_of(asked.judge, asked.models, judged, asked.sources, response)
 
 
 def _added(rows: CheckedText, step: Answered, job: Job) -> dict[str, Any]:
@@ -154,8 +195,10 @@ def _added(rows: CheckedText, step: Answered, job: Job) -> dict[str, Any]:
     told: dict[str, list[Any]] = {"verdicts": step.verdicts}
     if step.checked is not None:
         # A passage that several claims share is sent once.
-        known = {one.passage_id for one in rows.passages}
-        told["passages"] = [one for one in step.checked.passages if one.passage_id not in known]
+        known = {passage.passage_id for passage in rows.passages}
+        told["passages"] = [
+            passage for passage in step.checked.passages if passage.passage_id not in known
+        ]
         for name in ("evidence", "failures", "usage"):
             told[name] = getattr(step.checked, name)
     for name in ("evidence", "passages", "verdicts", "failures", "usage"):
@@ -169,7 +212,7 @@ def _added(rows: CheckedText, step: Answered, job: Job) -> dict[str, Any]:
     return {
         "source": step.source or None,
         "position": step.position,
-        "sentence_scores": [one for one in scores.sentences if one.sentence_index in touched],
+        "sentence_scores": [row for row in scores.sentences if row.sentence_index in touched],
         **told,
     }
 
@@ -185,66 +228,9 @@ def _silent(job: Job, seconds: float) -> list[dict[str, Any]]:
 async def _steps(job: Job, record: InputRecord) -> AsyncGenerator[Step, None]:
     async with opened(job) as (sources, judge):
         following = steps(record, sources, judge, job)
-        async with aclosing(following) as found:
-            async for step in found:
+        async with aclosing(following) as steps_done:
+            async for step in steps_done:
                 yield step
-
-
-@dataclass(slots=True, kw_only=True)
-class ReportedText(CheckedText):
-    """A checked text, from the events of `/check`; `sources` are in the order they are asked."""
-
-    sources: list[str]
-    mode: Annotated[str, models.of("mode")]
-    tie: Annotated[str, models.of("tie")]
-
-
-@router.post("/check/report.html", response_class=HTMLResponse, responses=answers.HTML)
-def report_text(
-    asked: Annotated[ReportedText, BeforeValidator(models.storable)], desk: AtDesk
-) -> HTMLResponse:
-    """Return the report of a checked text as a file: one page with its claims and evidence."""
-    with (
-        TemporaryDirectory(prefix="ufo-") as folder,
-        Results([_run(Path(folder), asked, desk.setup.version)]) as results,
-    ):
-        page = render_html(results)
-    return HTMLResponse(page, headers=answers.attached("checked.html"))
-
-
-def _run(folder: Path, asked: ReportedText, version: str) -> Run:
-    """Write the rows to a folder and return them as a run.
-
-    Raises:
-        UsageError: a table cannot store a value.
-    """
-    used = [SourceStatus(at, one, one, "used", None, "{}") for at, one in enumerate(asked.sources)]
-    paths = {name: folder / f"{name}.parquet" for name in OF_EVALUATE}
-    try:
-        asked.verdicts = scored(asked, asked.sources, asked.mode, asked.tie).verdicts
-        rows: dict[str, list[Any]] = {"responses": [asked.response], "sources": used}
-        for name, path in paths.items():
-            pq.write_table(to_arrow(name, rows.get(name) or getattr(asked, name)), path)
-    except (LookupError, ValueError, OverflowError, pa.ArrowException) as error:
-        raise UsageError(f"the rows are not those of a checked text: {error}") from error
-    return Run(
-        name="checked-text",
-        folder=folder,
-        schema_version=SCHEMA_VERSION,
-        ufo_version=version,
-        mode=asked.mode,
-        tie=asked.tie,
-        judge=next((row.judge for row in asked.evidence), ""),
-        sources=tuple(asked.sources),
-        finished_at=datetime.now(UTC),
-        counts={
-            "responses": 1,
-            "units": len(asked.fact_units),
-            "failures": len(asked.failures),
-        },
-        files={name: (path,) for name, path in paths.items()},
-        title="A checked text",
-    )
 
 
 @router.post("/score")
@@ -276,62 +262,3 @@ def score_selection(asked: models.ScoreRequest) -> Scores:
         asked.n_sentences,
         extraction_failed=asked.extraction_failed,
     )
-
-
-def basis(
-    judge: str,
-    models: Iterable[str],
-    judged: Sequence[str],
-    sources: Sequence[SourceSpec],
-    response: Response,
-) -> answers.Basis:
-    """Return the basis to show beside a result.
-
-    Args:
-        judge: its name; `models`: the models whose verdicts count, or that will be asked.
-        judged: the types of the sources whose evidence is judged.
-        sources: in the order they are asked.
-        response: the response that is judged.
-    """
-    models = list(dict.fromkeys(models))
-    named = ", ".join(models)
-    who = f"{judge} ({named})" if named else judge
-    return answers.Basis(
-        judge=f"Judge {who}.",
-        trust=trust_line([judge], models, judged),
-        judged_by=trust_figures(models, judged) if judge == NAME else "",
-        sources=[_described(one, response) for one in sources],
-        language=_language(response),
-    )
-
-
-def _described(source: SourceSpec, response: Response) -> str:
-    name, options = source.name, source.options
-    if source.type == "reference":
-        given = response.n_references
-        return f"{name}: {given or 'no'} given {'text' if given == 1 else 'texts'}"
-    if source.type == "wikipedia" and options.get("index"):
-        return f"{name}: {size_of(str(options['index']))}"
-    if source.type == "web":
-        return f"{name}: pages found by {options.get('search') or 'a web search'}"
-    if source.type == "llm":
-        return f"{name}: what {options.get('knowledge_model') or 'a language model'} knows"
-    return name
-
-
-def size_of(folder: str) -> str:
-    """Return the numbers of articles and passages of an index and its date, in words."""
-    try:
-        manifest, _ = read_manifest(Path(folder))
-    except (UfoError, OSError):
-        return f"the index {folder}, which is not on this machine"
-    counts, dated = manifest["counts"], manifest.get("dump_date")
-    articles = quantity(counts["articles"], "article")
-    size = f"an index of {articles}, {quantity(counts['passages'], 'passage')}"
-    return f"{size}, dump of {dated}" if dated else size
-
-
-def _language(response: Response) -> str:
-    if is_english(response.text, response.language):
-        return f"{response.language} (given)" if response.language else "English, as far as seen"
-    return f"{response.language or 'not English, as far as seen'}: the offline judge knows English"

@@ -1,5 +1,6 @@
 """Hold the settings of the service, and the objects that its endpoints share."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -14,11 +15,14 @@ from ufo.schemas.results import Results
 from ufo.schemas.run_folders import finished_runs, runs_below
 from ufo.schemas.tables import Run, label_files
 from ufo.transforms.sources.fact_source import FactSource
+from ufo.webapp import trash
+from ufo.webapp.kept import ChecksUnderWay, Shelf
 from ufo.webapp.limits import ServiceLimits, Slots
 from ufo.webapp.problems import NotFound
 from ufo.webapp.uploads import Uploads
 
 _MOST_OPEN = 8
+_TIDY_SECONDS = 3_600.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +105,8 @@ class OpenRuns:
 class Desk:
     """The service's state: its set-up, the open runs, the uploads and the slots for checks.
 
-    `settings` are those of a request that sets nothing.
+    `settings` are those of a request that sets nothing. `drafts` are texts to check, and `kept` the
+    results of checks.
     """
 
     def __init__(self, setup: Setup) -> None:
@@ -110,7 +115,18 @@ class Desk:
         self.settings = settings_of(flags, setup.sources, OF_TEXT)
         self.runs = OpenRuns(setup.results)
         self.checks = Slots(setup.limits.checks, "checks")
+        self.under_way = ChecksUnderWay()
+        self.drafts = Shelf(setup.results / ".drafts", "text")
+        self.kept = Shelf(setup.results / ".results", "result")
         self.uploads = Uploads(setup.results, setup.evaluate, setup.limits.uploads)
+
+    async def tidy(self) -> None:
+        """Delete what need not be kept any more, now and every hour."""
+        while True:
+            for shelf in (self.drafts, self.kept):
+                await asyncio.to_thread(shelf.tidy)
+            await asyncio.to_thread(trash.empty, self.setup.results / trash.FOLDER)
+            await asyncio.sleep(_TIDY_SECONDS)
 
     async def close(self) -> None:
         """Stop the running uploads, and close the runs."""

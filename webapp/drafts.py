@@ -2,7 +2,6 @@
 
 import json
 from hashlib import sha256
-from pathlib import Path as FilePath
 from typing import Annotated
 
 from fastapi import APIRouter, Path
@@ -10,11 +9,8 @@ from pydantic import BaseModel, Field
 
 from ufo.webapp.desk import AtDesk
 from ufo.webapp.models import Given, Text
-from ufo.webapp.problems import NotFound
 
 router = APIRouter(tags=["check"])
-FOLDER = ".drafts"
-_MOST = 1_000
 
 
 class TextDraft(Given):
@@ -31,33 +27,25 @@ class DraftName(BaseModel):
     id: str
 
 
+def name_of(draft: TextDraft) -> str:
+    """Return the name of a text: equal texts have the same."""
+    return sha256(_content(draft)).hexdigest()[:12]
+
+
+def _content(draft: TextDraft) -> bytes:
+    return json.dumps(draft.model_dump(), ensure_ascii=False, sort_keys=True).encode()
+
+
 @router.post("/drafts")
 def keep_draft(asked: TextDraft, desk: AtDesk) -> DraftName:
-    """Store a text and return its name; only the newest 1,000 are kept."""
-    content = json.dumps(asked.model_dump(), ensure_ascii=False, sort_keys=True).encode()
-    name = sha256(content).hexdigest()[:12]
-    folder = desk.setup.results / FOLDER
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    unfinished = folder / f".{name}"
-    unfinished.write_bytes(content)
-    unfinished.replace(folder / f"{name}.json")
-    for old in sorted(folder.glob("*.json"), key=_changed, reverse=True)[_MOST:]:
-        old.unlink(missing_ok=True)
+    """Store a text and return its name. The newest 1,000 of the last 90 days are kept, of 1 GiB in
+    all."""
+    name = name_of(asked)
+    desk.drafts.put(name, _content(asked))
     return DraftName(id=name)
 
 
 @router.get("/drafts/{draft_id}")
 def show_draft(draft_id: Annotated[str, Path(pattern="^[0-9a-f]{12}$")], desk: AtDesk) -> TextDraft:
     """Return a stored text."""
-    try:
-        content = (desk.setup.results / FOLDER / f"{draft_id}.json").read_bytes()
-    except FileNotFoundError:
-        raise NotFound("no text is kept under that name; the newest 1,000 are") from None
-    return TextDraft.model_validate_json(content)
-
-
-def _changed(path: FilePath) -> int:
-    try:
-        return path.stat().st_mtime_ns
-    except FileNotFoundError:  # another request deleted it
-        return 0
+    return TextDraft.model_validate_json(desk.drafts.get(draft_id))

@@ -29,6 +29,7 @@ from ufo.transforms.job import Job
 from ufo.transforms.judges.by_name import JUDGES
 from ufo.transforms.plugins import Registry
 from ufo.transforms.read import parse
+from ufo.transforms.scores import Selection
 from ufo.transforms.sources.fact_source import SOURCES
 from ufo.transforms.verifiers.by_name import VERIFIERS
 from ufo.transforms.votes import SEQ
@@ -289,8 +290,22 @@ class ScoreRequest(Given):
     only_domains: list[Name] | None = Field(None, max_length=200)
 
 
+class LeaveOut(BaseModel):
+    """The evidence that a reader left out of a result; the scores are those of the rest."""
+
+    without: list[Word] = Field([], max_length=MAX_ITEMS, description="ids of passages")
+    without_category: list[Word] = Field([], max_length=50)
+
+    @property
+    def selection(self) -> Selection | None:
+        """The selection, None where all evidence counts."""
+        if not (self.without or self.without_category):
+            return None
+        return Selection(self.without, self.without_category)
+
+
 class LabelRequest(Given):
-    """The label of a fact unit of a run; without a label the saved one is removed."""
+    """The label of a fact unit of a run or a result; without a label the saved one is removed."""
 
     response_id: Line
     unit_id: Name

@@ -1,15 +1,25 @@
-"""Serve the reports of `ufo report` as CSV."""
+"""Serve the reports of `ufo report` as CSV, and the report of one checked text as a page."""
 
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from itertools import chain, islice
-from typing import Annotated, Literal
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Path, Query
-from starlette.responses import StreamingResponse
+import pyarrow.parquet as pq
+from fastapi import APIRouter, Query
+from fastapi import Path as InPath
+from starlette.responses import HTMLResponse, StreamingResponse
 
+from ufo.pipelines.reports.checked import CheckedResponse, counting
+from ufo.pipelines.reports.html_report import render_html
 from ufo.pipelines.reports.tabular import csv_line, rows_of
+from ufo.schemas.records import SourceStatus
 from ufo.schemas.results import Results
+from ufo.schemas.tables import OF_EVALUATE, SCHEMA_VERSION, Run, to_arrow
 from ufo.schemas.views import GROUPS
+from ufo.transforms.scores import Selection
 from ufo.webapp import answers
 from ufo.webapp.desk import AtDesk
 from ufo.webapp.problems import NotFound
@@ -33,7 +43,7 @@ def list_reports(desk: AtDesk, run: RunName = None) -> list[answers.ReportInfo]:
 
 @router.get("/reports/{name}", response_class=StreamingResponse, responses=answers.CSV)
 def report(
-    name: Annotated[str, Path(max_length=100)],
+    name: Annotated[str, InPath(max_length=100)],
     desk: AtDesk,
     run: RunName = None,
     format: Literal["csv"] = "csv",
@@ -58,3 +68,51 @@ def csv_answer(
 
     headers = answers.attached(name)
     return StreamingResponse(lines(), media_type="text/csv", headers=headers)
+
+
+def report_answer(
+    whole: CheckedResponse, selection: Selection | None, version: str
+) -> HTMLResponse:
+    """Return the report of one response as a file; the evidence that is left out is not in it."""
+    with (
+        TemporaryDirectory(prefix="ufo-") as folder,
+        Results([_run_of(Path(folder), whole, selection or Selection(), version)]) as results,
+    ):
+        page = render_html(results, whole.left_out.words)
+    return HTMLResponse(page, headers=answers.attached("checked.html"))
+
+
+def _run_of(folder: Path, whole: CheckedResponse, selection: Selection, version: str) -> Run:
+    """Write the rows of a response to a folder, and return them as a run."""
+    used = [
+        SourceStatus(position, name, name, "used", None, "{}")
+        for position, name in enumerate(whole.sources)
+    ]
+    rows: dict[str, list[Any]] = {
+        **{name: getattr(whole, name) for name in OF_EVALUATE if hasattr(whole, name)},
+        "responses": [whole.response],
+        "evidence": counting(whole, selection),
+        "verdicts": whole.scores.verdicts,
+        "sources": used,
+    }
+    paths = {name: folder / f"{name}.parquet" for name in OF_EVALUATE}
+    for name, path in paths.items():
+        pq.write_table(to_arrow(name, rows[name]), path)
+    return Run(
+        name="checked-text",
+        folder=folder,
+        schema_version=SCHEMA_VERSION,
+        ufo_version=version,
+        mode=whole.mode,
+        tie=whole.tie,
+        judge=whole.judge,
+        sources=tuple(whole.sources),
+        finished_at=datetime.now(UTC),
+        counts={
+            "responses": 1,
+            "units": len(whole.fact_units),
+            "failures": len(whole.failures),
+        },
+        files={name: (path,) for name, path in paths.items()},
+        title="A checked text",
+    )

@@ -24,7 +24,7 @@ def discard(path: Path) -> None:
         raise NotFound("it is not there any more") from None
     trash = path.parent / FOLDER
     trash.mkdir(exist_ok=True, mode=0o700)
-    empty(trash, _SECONDS)
+    empty(trash)
     _remove(trash / path.name)
     path.rename(trash / path.name)
 
@@ -43,11 +43,11 @@ def restore(path: Path) -> None:
         raise NotFound("it was deleted for good: a deletion can be undone for an hour") from None
 
 
-def empty(trash: Path, seconds: float) -> None:
-    """Delete for good what lies in a trash for longer than so many seconds."""
+def empty(trash: Path) -> None:
+    """Delete for good what lies in a trash for longer than an hour."""
     for path in trash.glob("*"):
         with suppress(FileNotFoundError):  # another request deletes it, too
-            if path.stat().st_mtime < time.time() - seconds:
+            if path.stat().st_mtime < time.time() - _SECONDS:
                 _remove(path)
 
 

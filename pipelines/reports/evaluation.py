@@ -2,7 +2,7 @@
 
 import weakref
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
 from functools import cached_property, partial
@@ -13,11 +13,9 @@ from typing import TYPE_CHECKING, Any
 from ufo.pipelines.reports.quotes import quote_of, strongest
 from ufo.pipelines.reports.unusable import OURS, Unusable
 from ufo.schemas.errors import UsageError, unknown_value
-from ufo.schemas.records import ERROR, EXCEPTION, MULTI, NO_SOURCE, Evidence
-from ufo.transforms.check_text import CheckedText, scored
+from ufo.schemas.records import EXCEPTION, MULTI, NO_SOURCE
+from ufo.transforms.check_text import CheckedText
 from ufo.transforms.extract import EXTRACT
-from ufo.transforms.judges.offline import NAME
-from ufo.transforms.judges.trust import trust_figures, trust_line
 from ufo.transforms.plugin_errors import ERROR_IN
 from ufo.transforms.score_words import score_in_words
 from ufo.transforms.scores import is_unusable, run_headline
@@ -27,6 +25,7 @@ if TYPE_CHECKING:
     import pandas
     import pyarrow as pa
 
+    from ufo.pipelines.reports.checked import Asked
     from ufo.pipelines.reports.pie import Pie
     from ufo.schemas.results import Results
 
@@ -295,8 +294,12 @@ class Check:
     `print` shows the claims with their evidence, and so does a notebook.
     """
 
-    def __init__(self, rows: CheckedText, sources: Mapping[str, str], mode: str, tie: str) -> None:
-        """Keep the rows; `sources` are the types of the sources asked by their names, in order."""
+    def __init__(self, rows: CheckedText, asked: "Asked") -> None:
+        """Keep the rows, and how the text was checked."""
+        # It imports pyarrow, and `import ufo` is to be fast.
+        from ufo.pipelines.reports.checked import checked_response
+
+        whole = checked_response(rows, asked)
         self.sentences = rows.sentences
         self.fact_units = rows.fact_units
         self.evidence = rows.evidence
@@ -305,11 +308,10 @@ class Check:
         self.failures = rows.failures
         self.usage = rows.usage
         self.text = rows.response.text
-        self._types = sources
         self.response = rows.response
-        self._mode = main_mode(mode)
-        self._scores = scored(rows, [*sources], mode, tie)
-        self._score = next(one for one in self._scores.scores if one.mode == self._mode)
+        self._whole = whole
+        self._mode = main_mode(asked.mode)
+        self._score = next(row for row in whole.scores.scores if row.mode == self._mode)
 
     @property
     def score(self) -> float | None:
@@ -318,62 +320,44 @@ class Check:
 
         With `mode="all"` it is the score in mode `seq`.
         """
-        return self._score.factuality_score
+        return self._whole.score
 
     @property
     def score_in_words(self) -> str:
         """The score with its coverage, or "no score: no source knew any of 4 claims"."""
-        return self._score.words
+        return self._whole.score_in_words
 
     @property
     def coverage(self) -> float | None:
         """The share of claims that some source decided; None where `score` is None."""
-        return self._score.coverage
+        return self._whole.coverage
 
     @property
     def headline(self) -> str:
         """The result as a sentence: "7 of 9 claims supported, 1 contradicted, 1 not found"."""
-        return self._scores.headline
+        return self._whole.headline
 
     @property
     def states(self) -> list[str]:
         """The state of each sentence: supported, contradicted, partly supported, not found, no
         claim or error."""
-        return [str(one.state) for one in self._scores.sentences]
+        return [str(one.state) for one in self._whole.scores.sentences]
 
     @property
     def judged_by(self) -> str:
         """Which verifier of the offline judge decided, and how far to trust it, in figures; "" if
         none."""
-        rows = [row for row in self._judged if row.judge == NAME]
-        return trust_figures((row.model for row in rows if row.model), self._types_of(rows))
+        return self._whole.judged_by
 
     @property
     def trust(self) -> str:
         """What to do with these verdicts, in at most 90 characters; "" where none was judged."""
-        rows = [row for row in self._judged if row.judge]
-        judges = (row.judge for row in rows if row.judge)
-        models = (row.model for row in rows if row.judge == NAME and row.model)
-        return trust_line(judges, models, self._types_of(rows))
-
-    @property
-    def _judged(self) -> list[Evidence]:
-        """The judgements of passages that are usable."""
-        return [row for row in self.evidence if row.passage_id and row.outcome != ERROR]
-
-    def _types_of(self, rows: Iterable[Evidence]) -> list[str]:
-        """Return the types of the sources of judgements."""
-        return [self._types[row.source] for row in rows]
+        return self._whole.trust
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values, ready for JSON."""
-        names = ("sentences", "fact_units", "evidence", "passages", "verdicts", "failures", "usage")
-        rows = {name: [asdict(row) for row in getattr(self, name)] for name in names}
-        own = {
-            name: getattr(self, name)
-            for name in ("text", "score", "score_in_words", "coverage", "trust", "judged_by")
-        }
-        return own | rows
+        """Return everything as plain values, ready for JSON: the fields of `CheckedResponse`, as
+        the service and its page give them, too."""
+        return asdict(self._whole)
 
     @property
     def lost(self) -> Unusable:
@@ -407,7 +391,7 @@ class Check:
                 **asdict(best),
                 **asdict(verdict),
                 "evidence_source": best.source,
-                "state": self._scores.states[unit.unit_id],
+                "state": self._whole.scores.states[unit.unit_id],
                 "claim": unit.claim,
                 "quote": quote_of(unit.claim, best.citation, passage.text if passage else None),
                 "question": None,

@@ -84,8 +84,9 @@ def write_html(results: "Results", path: str) -> None:
         out.write(render_html(results))
 
 
-def render_html(results: "Results") -> str:
-    """Return the report of the newest run as a page. Equal runs give equal reports.
+def render_html(results: "Results", note: str = "") -> str:
+    """Return the report of the newest run as a page, with a note at its top. Equal runs give equal
+    reports.
 
     Reports without a row are left out. A long report is cut to its first rows, with the total
     number, so that the page's size is bounded.
@@ -107,6 +108,7 @@ def render_html(results: "Results") -> str:
         "report.html",
         style=Markup(_style(*_STYLES) + own),  # noqa: S704 - files of this package
         found=found,
+        note=note,
         overview=_overview(found, lambda _, response: places.get(response)),
         groups=_reports(results),
         csv=None,

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ufo.pipelines.options.jobs import job_of_text
+from ufo.pipelines.reports.checked import asked_of
 from ufo.pipelines.reports.evaluation import Check
 from ufo.pipelines.runs.given import line_of
 from ufo.schemas.errors import RunError, UsageError
@@ -46,7 +47,6 @@ async def _check(
     try:
         async with opened(job, client) as (sources, judge):
             rows = await check_text(record, sources, judge, job)
-            types = {spec.name: spec.type for spec in job.sources}
-            return Check(rows, types, job.mode, job.tie)
+            return Check(rows, asked_of(job))
     except LlmError as error:
         raise RunError(error.message) from error

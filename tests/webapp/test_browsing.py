@@ -19,6 +19,7 @@ from ufo.schemas.tables import Label
 from ufo.transforms.verifiers.by_name import shown
 from ufo.webapp.browsing import Filters, list_responses, show_response
 from ufo.webapp.desk import Desk, Setup
+from ufo.webapp.models import LeaveOut
 
 
 def listed(client: httpx.Client, **params: Any) -> list[str]:
@@ -189,7 +190,9 @@ def test_rows_of_a_response_are_in_the_order_of_the_text_and_the_sources(
     for sheet, unit in (("page", "x"), ("other", "y")):
         said = {"run": "r1", "response_id": "a", "unit_id": unit, "label": 1}
         keep_label(tmp_path, blank(Label, **said, annotator=sheet, sheet=sheet))
-    found = show_response("r1", "a", Desk(replace(base, results=tmp_path)))
+    found = show_response(
+        "r1", "a", LeaveOut.model_validate({}), Desk(replace(base, results=tmp_path))
+    )
     assert [row.sentence_index for row in found.sentences] == [0, 1, 2]
     assert [row.unit_id for row in found.fact_units] == ["y", "x", "z"]
     order = [(row.source, row.unit_id, row.rank) for row in found.evidence]

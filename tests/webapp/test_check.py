@@ -2,9 +2,9 @@
 
 import asyncio
 import os
-import shutil
 import threading
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -13,13 +13,10 @@ import httpx
 import pytest
 
 import ufo
-from tests.conftest import blank
 from tests.llm_server import LlmServer
 from tests.webapp.conftest import events, opened, read_events
-from ufo.schemas.records import FactUnit, Passage, Response
-from ufo.schemas.state_files import state_bytes, state_in
-from ufo.transforms.sources.fact_source import FactSource, SourceSpec
-from ufo.webapp.checking import basis, size_of
+from ufo.schemas.records import FactUnit, Passage
+from ufo.transforms.sources.fact_source import FactSource
 from ufo.webapp.desk import Setup
 from ufo.webapp.limits import ServiceLimits
 
@@ -102,84 +99,15 @@ def test_a_text_is_kept_under_a_name_that_is_a_function_of_it(base: Setup, tmp_p
 def test_the_newest_thousand_texts_are_kept(base: Setup, tmp_path: Path) -> None:
     folder = tmp_path / "results" / ".drafts"
     folder.mkdir(parents=True)
+    now = time.time()
     for n in range(1_000):
         path = folder / f"{n:012x}.json"
         path.touch()
-        os.utime(path, (n, n))
+        os.utime(path, (now - 2_000 + n, now - 2_000 + n))
     with opened(replace(base, results=folder.parent)) as client:
         name = client.post("/drafts", json={"text": "Oslo."}).json()["id"]
     kept = {path.stem for path in folder.iterdir()}
     assert kept == {name, *(f"{n:012x}" for n in range(1, 1_000))}
-
-
-@pytest.mark.parametrize(
-    ("articles", "day", "told"),
-    [
-        (1_234, None, "an index of 1,234 articles, 5 passages"),
-        (1, "2025-01-02", "an index of 1 article, 5 passages, dump of 2025-01-02"),
-    ],
-    ids=["of documents", "of a dump"],
-)
-def test_the_size_of_an_index_is_told(
-    index: Path, tmp_path: Path, articles: int, day: str | None, told: str
-) -> None:
-    copy = shutil.copytree(index, tmp_path / "index")
-    manifest = state_in((copy / "manifest.json").read_bytes())
-    manifest |= {"dump_date": day, "counts": {"articles": articles, "passages": 5}}
-    (copy / "manifest.json").write_bytes(state_bytes(manifest))
-    assert size_of(str(copy)) == told
-
-
-def described(judge: str = "llm", models: Sequence[str] = (), **of_source: Any) -> Any:
-    """What is said of a result with one source, for an English response with two references."""
-    response = blank(Response, text="It is big.", n_references=of_source.pop("given", 2))
-    source = SourceSpec("own", of_source.pop("type", "other"), of_source)
-    judged = of_source.pop("judged", ["web"])
-    return basis(judge, models, judged, [source], response)
-
-
-KINDS = {
-    "no given texts": ({"type": "reference", "given": 0}, "own: no given texts"),
-    "one given text": ({"type": "reference", "given": 1}, "own: 1 given text"),
-    "two given texts": ({"type": "reference"}, "own: 2 given texts"),
-    "an unnamed index": ({"type": "wikipedia"}, "own"),
-    "an index that is elsewhere": (
-        {"type": "wikipedia", "index": "/x"},
-        "own: the index /x, which is not on this machine",
-    ),
-    "any web search": ({"type": "web"}, "own: pages found by a web search"),
-    "a named web search": ({"type": "web", "search": "brave"}, "own: pages found by brave"),
-    "any language model": ({"type": "llm"}, "own: what a language model knows"),
-    "a named language model": ({"type": "llm", "knowledge_model": "m"}, "own: what m knows"),
-    "another kind": ({"type": "other", "search": "brave"}, "own"),
-}
-
-
-@pytest.mark.parametrize(("source", "said"), KINDS.values(), ids=KINDS)
-def test_each_kind_of_source_is_described(source: dict[str, Any], said: str) -> None:
-    assert described(**source).sources == [said]
-
-
-def test_the_judge_is_named_with_each_of_its_models_once() -> None:
-    assert described().judge == "Judge llm."
-    assert described(models=["a", "b", "a"]).judge == "Judge llm (a, b)."
-    assert described().trust.startswith("How often this judge is right was not measured")
-    assert described().judged_by == ""
-    assert described(judged=[]).trust == ""
-
-
-@pytest.mark.parametrize(
-    ("text", "language", "said"),
-    [
-        ("It is big.", None, "English, as far as seen"),
-        ("It is big.", "en", "en (given)"),
-        ("Die Stadt ist nicht groß.", None, "not English, as far as seen: the offline judge"),
-        ("It is big.", "de", "de: the offline judge knows English"),
-    ],
-)
-def test_the_language_of_a_text_is_told(text: str, language: str | None, said: str) -> None:
-    response = blank(Response, text=text, language=language)
-    assert basis("llm", [], [], [], response).language.startswith(said)
 
 
 WRONG = {

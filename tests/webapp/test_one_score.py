@@ -14,9 +14,11 @@ import ufo
 from tests.conftest import rows_of, write_run
 from tests.webapp.conftest import opened
 from ufo.pipelines.cli import main
+from ufo.pipelines.reports.checked import Asked
 from ufo.pipelines.reports.html_report import render_html
 from ufo.schemas.results import open_results
 from ufo.transforms.check_text import CheckedText
+from ufo.transforms.sources.fact_source import SourceSpec
 from ufo.webapp.desk import Setup
 
 VOTES = {
@@ -96,7 +98,13 @@ def test_a_score_is_the_same_in_python(name: str) -> None:
         for table in ("responses", "sentences", "fact_units", "evidence", "verdicts")
     }
     (response,) = own.pop("responses")
-    check = ufo.Check(CheckedText(response, **own), {"ref": "reference"}, "seq", "not_factual")
+    asked = Asked(
+        judge="offline",
+        sources=[SourceSpec("ref", "reference")],
+        mode="seq",
+        tie="not_factual",
+    )
+    check = ufo.Check(CheckedText(response, **own), asked)
     score = SCORES[name]
     assert check.score == score
     assert (check.coverage is None) is (score is None)

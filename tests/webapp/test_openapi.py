@@ -47,8 +47,10 @@ def document(base: Setup, tmp_path_factory: pytest.TempPathFactory) -> Any:
 OPERATIONS = (
     """
 GET /health, GET /options, GET /judges, GET /sources, GET /examples, POST /extract, POST /search,
-POST /passages, POST /verify, POST /check, POST /score, POST /check/report.html, POST /drafts,
-GET /drafts/{draft_id}, GET /runs, GET /runs/{run}, GET /runs/{run}/responses,
+POST /passages, POST /verify, POST /check, POST /score, POST /drafts,
+GET /drafts/{draft_id}, GET /results/{result_id}, GET /results/{result_id}/report.html,
+POST /results/{result_id}/labels, DELETE /results/{result_id}, POST /results/{result_id}/restore,
+GET /runs/{run}/response.html, GET /runs, GET /runs/{run}, GET /runs/{run}/responses,
 GET /runs/{run}/responses/{response_id}, GET /runs/{run}/report.html, POST /runs/{run}/labels,
 GET /runs/{run}/labels.csv, GET /runs/{run}/overview.html, GET /runs/{run}/compare.html,
 GET /runs/{run}/parquet, GET /runs/{run}/reports.html, GET /reports, GET /reports/{name},
@@ -95,7 +97,8 @@ def test_the_document_and_the_interface_for_people_have_every_operation(
         ("GET /runs/{run}/reports.html", "text/html"),
         ("GET /runs/{run}/compare.html", "text/html"),
         ("GET /runs/{run}/report.html", "text/html"),
-        ("POST /check/report.html", "text/html"),
+        ("GET /results/{result_id}/report.html", "text/html"),
+        ("GET /runs/{run}/response.html", "text/html"),
         ("GET /runs/{run}/labels.csv", "text/csv"),
         ("GET /reports/{name}", "text/csv"),
     ],

@@ -5,8 +5,8 @@ import { isSelective, shownOpen } from "./derived.js";
 import { afterEvent } from "./events.js";
 import { labelActions } from "./labelling.js";
 import { NOTHING, judgeOf, sentOf, sourcesOf } from "./settings.js";
-import { HOME, IDLE, NOTHING_OPEN, NO_FILTERS, NO_RESULT, NO_SELECTION } from "./state.js";
-import { nameOf, recall, remember } from "./storage.js";
+import { HOME, IDLE, NOTHING_OPEN, NO_DRAFT, NO_FILTERS, NO_RESULT, NO_SELECTION } from "./state.js";
+import { nameOf } from "./storage.js";
 import { save } from "./text.js";
 import { uploadActions } from "./uploading.js";
 import { refusal } from "./view/form.js";
@@ -58,6 +58,14 @@ export function createActions(store) {
     set(({ draft }) => ({ draft: { ...draft, ...("settings" in change ? {} : { id: null }), ...change } }));
   }
 
+  /** Put another text in place of the visitor's own. @param {Pick<S.Draft, "text" | "question" | "references">} content */
+  function rewrite(content) {
+    const { draft: before, examples } = get();
+    edit(content);
+    const own = before.text.trim() && !examples.some((example) => example.response === before.text);
+    if (own) undoable("Your text is replaced", () => set({ draft: before }));
+  }
+
   /**
    * @param {string} name
    * @param {string | null} value  null takes the service's own
@@ -72,19 +80,24 @@ export function createActions(store) {
   }
 
   async function check() {
-    const { draft, options } = get();
-    if (refusal(draft, options) !== null) return;
+    const before = get();
+    const why = refusal(before.draft, before.options);
+    if (why !== null) {
+      say(why);
+      return;
+    }
     set({ ...NO_RESULT, place: HOME, editing: false, announcement: "Checking" });
     void toView("headline");
-    await follow(draft);
+    await follow(before.draft, before.editing ? {} : before);
   }
 
   /**
    * Run the check of a draft. What is open stays open: a link to a claim works while it runs.
    *
    * @param {S.Draft} draft
+   * @param {Partial<S.State>} before  an earlier result of the draft, which stays if no event comes
    */
-  async function follow(draft) {
+  async function follow(draft, before = {}) {
     running.abort();
     const own = (running = new AbortController());
     const { signal } = own;
@@ -96,6 +109,8 @@ export function createActions(store) {
       if (silent.length === 0 && job.silent.length === 0) return;
       set({ job: { ...job, silent }, ...(job.silent.length === 0 && { announcement: silence(silent) }) });
     }
+    /** Name the result in the address. @param {string | null} result */
+    const atResult = (result) => set(({ place }) => ({ place: { ...place, result } }));
     const watched = () => setTimeout(tell, QUIET * 1000, [{ endpoint: "the service", seconds: QUIET }]);
     let watch = watched();
     try {
@@ -108,17 +123,18 @@ export function createActions(store) {
         // `waiting` comes twice a second, so a service that works is never silent.
         if (name === "waiting") tell(data.silent);
         else set(({ checked, job }) => afterEvent({ checked, job }, name, data));
+        // A check of which no claim is known is not kept.
+        if (name === "extracted") atResult(get().checked?.id ?? null);
+        if (name === "done") atResult(data.id);
       }
       const { checked, job } = get();
       if (signal.aborted || job.status === "failed" || !checked) return;
-      remember(draft, { checked, seconds: job.seconds, labels: {} });
       say(`Checked: ${checked.scores.headline}`);
     } catch (error) {
       if (signal.aborted) return;
-      // If no event came, show the earlier result again.
-      const { checked = null, labels = {} } = (!get().checked && recall(draft)) || get();
+      const { checked = null, labels = {}, place = HOME } = get().checked ? get() : before;
       const problem = api.problemOf(error);
-      set(({ job }) => ({ checked, labels, job: { ...job, status: "failed", problem }, announcement: problem.title }));
+      set(({ job }) => ({ checked, labels, place, job: { ...job, status: "failed", problem }, announcement: problem.title }));
     } finally {
       clearTimeout(watch);
       own.abort(); // also ends a stream that could not be read to its end
@@ -146,15 +162,9 @@ export function createActions(store) {
     set((state) => (state.draft === draft ? { draft: { ...draft, id } } : {}));
   }
 
-  /** Show a draft's result again; if it is not kept, run the check if that costs nothing. */
+  /** Run the check of a link whose result is not kept, if that costs nothing. */
   function resume() {
     const { draft, options } = get();
-    const kept = recall(draft);
-    if (kept) {
-      const { checked, labels, seconds } = kept;
-      set({ checked, labels, job: { ...IDLE, status: "done", seconds } });
-      return;
-    }
     if (!options) return;
     const judge = judgeOf(options, draft.settings);
     const sources = sourcesOf(options, draft.settings);
@@ -220,12 +230,20 @@ export function createActions(store) {
       set(({ job }) => ({ editing: true, job: job.status === "running" ? IDLE : job }));
       void toView("text");
     },
-    /** @param {T.Checked} checked */
-    download: (checked) => save("checked.json", JSON.stringify(checked, null, 2)),
-    /** @param {T.Checked} checked */
-    async downloadReport(checked) {
+    /** Download a result that the service does not have. @param {T.Checked} checked */
+    download({ units: fact_units, passages, ...checked }) {
+      const rows = { ...checked, fact_units, passages: Object.values(passages) };
+      save("checked.json", JSON.stringify(rows, null, 2));
+    },
+    /** Delete a result from the service. @param {string} id */
+    async forget(id) {
       try {
-        save("checked.html", await api.textReport(checked), "text/html");
+        await api.forget(id);
+        go({ view: "check" }, { editing: true, draft: NO_DRAFT });
+        undoable("The result and its text are deleted", async () => {
+          await api.restore(id);
+          go({ view: "check", result: id }, { editing: false });
+        });
       } catch (error) {
         set(({ job }) => ({ job: { ...job, problem: api.problemOf(error) } }));
       }
@@ -237,12 +255,17 @@ export function createActions(store) {
     },
     /** @param {S.Example} example */
     example({ response, question, reference_answers: references }) {
-      edit({ text: response, question: question ?? "", references });
+      rewrite({ text: response, question: question ?? "", references });
     },
     /** Take a response of a run into the form; @param {T.Checked} checked */
     recheck({ response: { text, question } }) {
       go({ view: "check" }, { editing: true });
-      edit({ text, question: question ?? "", references: [] });
+      rewrite({ text, question: question ?? "", references: [] });
+    },
+    /** @param {string[]} references @param {number} at */
+    removeReference(references, at) {
+      edit({ references: references.toSpliced(at, 1) });
+      if (references[at].trim()) undoable(`Reference ${at + 1} is removed`, () => edit({ references }));
     },
     /** @param {Partial<S.Look>} change */
     look: (change) => set(({ look }) => ({ look: { ...look, ...change } })),
@@ -298,7 +321,11 @@ export function createActions(store) {
     tickCategory(category, on) {
       select({ without_categories: toggled(get().selection.without_categories, [category], !on) });
     },
-    reset: () => set({ selection: NO_SELECTION, rescored: null, announcement: "All evidence counts again" }),
+    reset() {
+      const { selection, checked } = get();
+      set({ selection: NO_SELECTION, rescored: null });
+      undoable("All evidence counts again", () => get().checked === checked && set({ selection }));
+    },
     /** @param {Partial<S.Filters>} change */
     filter: (change) => set(({ filters }) => ({ filters: { ...filters, page: 1, ...change } })),
     /** @param {S.State["theme"]} theme */

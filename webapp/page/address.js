@@ -21,9 +21,9 @@ const RESULT = ["sentence", "claim", "all", "without", "without_category", "supp
  * @returns {string} begins with `#`
  */
 export function toHash({ place, draft, editing, selection, open, look, filters }) {
-  const check = place.view === "check";
+  const check = place.view === "check" && (editing || !place.result);
   const text = check && !draft.id && !editing;
-  const result = place.view === "response" || (check && !editing);
+  const result = place.view === "response" || (place.view === "check" && !editing);
   const query = queryOf({
     ...(text && { text: draft.text, question: draft.question, reference: draft.references }),
     ...(check && { ...draft.settings, draft: draft.id, show: !editing && 1 }),
@@ -39,7 +39,7 @@ export function toHash({ place, draft, editing, selection, open, look, filters }
       only: look.only,
     }),
   });
-  return `#${pathOf(place)}${query && `?${query}`}`;
+  return `#${pathOf(place, editing)}${query && `?${query}`}`;
 }
 
 /**
@@ -53,8 +53,8 @@ export function fromHash(hash) {
   const only = /** @type {S.Look["only"]} */ (query.get("only"));
   return {
     place,
-    draft: place.view === "check" ? draftOf(query) : NO_DRAFT,
-    editing: place.view === "check" && !query.has("show"),
+    draft: place.view === "check" && !place.result ? draftOf(query) : NO_DRAFT,
+    editing: place.view === "check" && !place.result && !query.has("show"),
     selection: {
       without_passages: query.getAll("without"),
       without_categories: query.getAll("without_category"),
@@ -70,10 +70,10 @@ export function fromHash(hash) {
   };
 }
 
-/** @param {S.Place} place */
-function pathOf({ view, run, response }) {
+/** @param {S.Place} place @param {boolean} editing */
+function pathOf({ view, run, response, result }, editing) {
   const parts = {
-    check: ["check"],
+    check: result && !editing ? ["results", result] : ["check"],
     runs: ["runs", run],
     response: ["runs", run, "responses", response],
     compare: ["runs", run, "compare"],
@@ -89,6 +89,7 @@ function pathOf({ view, run, response }) {
  */
 function placeOf(path, query) {
   const [, first, run, what, name = null] = path.split("/").map(decoded);
+  if (first === "results" && run) return { ...HOME, result: run };
   if (first !== "runs") return HOME;
   const place = { ...HOME, run: run || null };
   if (run && what === "responses" && name) return { ...place, view: "response", response: name };

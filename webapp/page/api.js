@@ -1,6 +1,7 @@
 /** Requests to the service. */
 
-import { PAGE_SIZE } from "./state.js";
+import { textOf } from "./settings.js";
+import { IDLE, NO_DRAFT, PAGE_SIZE } from "./state.js";
 import { queryOf } from "./text.js";
 
 /** @import * as T from "./types.js" */
@@ -180,12 +181,44 @@ export function score({ units, evidence, passages, sources, sentences, mode, tie
   return json(post("/score", { ...body, ...selection }));
 }
 
-/** The report of a checked text, as a page. @param {T.Checked} checked @returns {Promise<string>} */
-export async function textReport(checked) {
-  const { response, sentences, units, evidence, passages, failures, usage, sources, mode, tie } = checked;
-  const rows = { response, sentences, fact_units: units, evidence, failures, usage, sources, mode, tie };
-  return (await post("/check/report.html", { ...rows, passages: Object.values(passages) })).text();
+/**
+ * Return the address of a result as a file, with the scores of the evidence that is not ticked off;
+ * null where the service has no such result.
+ *
+ * @param {T.Checked} checked
+ * @param {T.Selection} selection
+ * @param {"json" | "report"} kind
+ */
+export function fileOf({ id, run, response }, { without_passages: without, without_categories: kinds }, kind) {
+  const left = { without, without_category: kinds };
+  const report = kind === "report";
+  if (run !== null) {
+    const name = response.response_id;
+    return inRun(run, report ? `response.html?${queryOf({ response: name, ...left })}` : `responses/${part(name)}?${queryOf(left)}`);
+  }
+  return id && `/results/${id}${report ? "/report.html" : ""}?${queryOf(left)}`;
 }
+
+/** Return a result with the draft that it is of. @param {string} id */
+export async function result(id) {
+  const { request, status, seconds, problem, ...whole } = await get(`/results/${part(id)}`);
+  const { text, question, references, language, ...asked } = request;
+  const settings = Object.fromEntries(Object.entries(asked).map(([name, value]) => [name, textOf(value)]));
+  const shown = shownOf(whole);
+  // As while it ran: a check that ended early has counts in place of a headline.
+  if (status !== "done") shown.checked.scores.headline = "";
+  return {
+    ...shown,
+    draft: { ...NO_DRAFT, text, question: question ?? "", references: references ?? [], settings },
+    job: { ...IDLE, status, seconds, problem },
+  };
+}
+
+/** @param {string} id */
+export const forget = (id) => send(`/results/${part(id)}`, { method: "DELETE" });
+
+/** @param {string} id */
+export const restore = (id) => send(`/results/${part(id)}/restore`, { method: "POST" });
 
 /** @returns {Promise<S.Run[]>} */
 export const runs = () => get("/runs");
@@ -209,15 +242,18 @@ export async function responses(run, { low, page, ...filters }, before) {
   return { overview, report, rows, total };
 }
 
+/** @param {string} run @param {string} id */
+export const response = async (run, id) => shownOf(await get(inRun(run, `responses/${part(id)}`)));
+
 /**
- * @param {string} run
- * @param {string} id
- * @returns {Promise<Pick<S.State, "checked" | "labels" | "saves">>}
+ * Return a checked response of the service as the page has it.
+ *
+ * @param {any} whole
+ * @returns {{checked: T.Checked} & Pick<S.State, "labels" | "saves">}
  */
-export async function response(run, id) {
-  const { fact_units: units, passages, labels, ...whole } = await get(inRun(run, `responses/${part(id)}`));
+function shownOf({ fact_units: units, passages, labels, id = null, ...whole }) {
   return {
-    checked: { ...whole, units, passages: byId(passages) },
+    checked: { ...whole, id, units, passages: byId(passages) },
     labels: Object.fromEntries(
       labels.map((/** @type {any} */ { unit_id, label, note }) => [unit_id, { label, note }]),
     ),
@@ -229,15 +265,14 @@ export async function response(run, id) {
 export const byId = (passages) => Object.fromEntries(passages.map((one) => [one.passage_id, one]));
 
 /**
- * Save the label of a claim of a run, even if the page is left meanwhile.
+ * Save the label of a claim, even if the page is left meanwhile.
  *
- * @param {string} run
- * @param {string} response
+ * @param {T.Checked} checked  of a run, or a result that the service keeps
  * @param {string} unit
  * @param {T.HumanLabel} label
  */
-export const label = (run, response, unit, label) =>
-  post(inRun(run, "labels"), { response_id: response, unit_id: unit, ...label }, { keepalive: true });
+export const label = ({ run, id, response }, unit, label) =>
+  post(run === null ? `/results/${id}/labels` : inRun(run, "labels"), { response_id: response.response_id, unit_id: unit, ...label }, { keepalive: true });
 
 /**
  * Return a comparison with another run, or of two models, as HTML.

@@ -33,8 +33,8 @@ const NO_SCORES = {
  */
 export function afterEvent({ checked, job }, name, data) {
   if (name === "started") {
-    const { mode, tie, sources } = data;
-    return { checked, job: { ...job, asked: { mode, tie, sources }, stages: [stage("extract", 0)] } };
+    const { id, mode, tie, sources } = data;
+    return { checked, job: { ...job, asked: { id, mode, tie, sources }, stages: [stage("extract", 0)] } };
   }
   if (name === "extracted" && job.asked) {
     const { fact_units: units, ...found } = data;
@@ -55,8 +55,9 @@ export function afterEvent({ checked, job }, name, data) {
   if (name === "scores") return { checked: checked && { ...checked, scores: data }, job };
   if (name === "done") {
     // Only now it is known which sources were judged.
-    const whole = checked && { ...checked, basis: data.basis };
-    return { checked: whole, job: { ...job, status: "done", seconds: data.seconds, stages: finished(job.stages) } };
+    const whole = checked && { ...checked, basis: data.basis, id: data.id };
+    const { seconds, not_kept: notKept } = data;
+    return { checked: whole, job: { ...job, status: "done", seconds, notKept, stages: finished(job.stages) } };
   }
   if (name === "error") return { checked, job: { ...job, status: "failed", problem: data } };
   return { checked, job };

@@ -1,9 +1,8 @@
-/** Labels that people give to claims: saved by the service beside a run, or in this tab. */
+/** Labels that people give to claims; the service saves them with a run or a result. */
 
 import * as api from "./api.js";
 import { derive } from "./derived.js";
 import { NO_SELECTION } from "./state.js";
-import { remember } from "./storage.js";
 import { save } from "./text.js";
 
 /** @import * as T from "./types.js" */
@@ -38,9 +37,8 @@ export function labelActions({ get, set }) {
   return {
     /** @param {string} unit @param {Partial<T.HumanLabel>} change */
     label(unit, change) {
-      const { checked, labels, draft, job } = get();
+      const { checked, labels } = get();
       if (!checked) return;
-      const { run, response } = checked;
       const { [unit]: before = NO_LABEL, ...others } = labels;
       const given = { ...before, ...change };
       const removed = given.label === null;
@@ -49,16 +47,11 @@ export function labelActions({ get, set }) {
       const mark = (state) =>
         set((at) => (at.checked === checked ? { saves: { ...at.saves, [unit]: state } } : {}));
       set({ labels: now, announcement: removed ? "Label removed" : "" });
-      if (run === null) {
-        remember(draft, { checked, seconds: job.seconds, labels: now });
-        mark("saved");
-        return;
-      }
-      const key = `${response.response_id} ${unit}`;
+      const key = `${checked.run ?? checked.id} ${checked.response.response_id} ${unit}`;
       mark("saving");
       waiting.set(key, async () => {
         try {
-          await api.label(run, response.response_id, unit, removed ? NO_LABEL : given);
+          await api.label(checked, unit, removed ? NO_LABEL : given);
           if (!waiting.has(key)) mark("saved");
         } catch (error) {
           const { title, detail } = api.problemOf(error);

@@ -22,8 +22,9 @@ export function createLoader({ set }, act) {
     const { place, draft, editing, checked, job, options, filters, problem } = state;
     const check = place.view === "check";
     const absent = check && draft.id && !draft.text;
-    if (check && options && !absent && !editing && !checked && job.status === "idle") act.resume();
-    const wanted = JSON.stringify([place, absent, place.view === "runs" && filters]);
+    const missing = check && place.result && !checked && job.status === "idle";
+    if (check && options && !place.result && !absent && !editing && !checked && job.status === "idle") act.resume();
+    const wanted = JSON.stringify([place, absent, missing, place.view === "runs" && filters]);
     if (wanted === now || problem) return;
     now = wanted;
     try {
@@ -46,14 +47,15 @@ export function createLoader({ set }, act) {
  * @param {S.State} state
  * @returns {AsyncGenerator<Partial<S.State>>}
  */
-async function* needed({ place, filters, options, examples, draft, listing }) {
-  const { view, run } = place;
+async function* needed({ place, filters, options, examples, draft, listing, checked, job }) {
+  const { view, run, result } = place;
   if (view === "check") {
     if (!options || examples.length === 0) {
       const [offered, bundled] = await Promise.all([api.options(), api.examples()]);
       yield { options: offered, examples: bundled };
     }
-    if (draft.id && !draft.text) yield { draft: { ...draft, ...(await fetchNamed(draft.id)) } };
+    if (result && !checked && job.status === "idle") yield await api.result(result);
+    else if (draft.id && !draft.text) yield { draft: { ...draft, ...(await fetchNamed(draft.id)) } };
   } else if (run === null) {
     const [runs, uploads] = await Promise.all([api.runs(), api.uploads()]);
     yield { runs, uploads };

@@ -17,7 +17,7 @@ const store = createStore({ ...BEGINNING, theme, ...fromHash(location.hash) }, (
   void rescore();
   render(state);
   address(state);
-  keepWritten(state.draft);
+  if (state.editing) keepWritten(state.draft);
   void arrive(state);
 });
 const act = createActions(store);
@@ -49,7 +49,9 @@ function address(state) {
   const hash = toHash(state);
   const now = step(state);
   if (hash !== location.hash) {
-    if (now === shown) history.replaceState(null, "", hash);
+    // The name of a result arrives after the step to it.
+    const named = { ...state, place: { ...state.place, result: null } };
+    if (now === shown || step(named) === shown) history.replaceState(null, "", hash);
     else history.pushState(null, "", hash);
   }
   shown = now;
@@ -80,9 +82,10 @@ window.addEventListener("popstate", () => {
   const found = fromHash(location.hash);
   const before = store.get();
   const check = found.place.view === "check";
-  const draft = check ? found.draft : before.draft;
+  const of = found.place.result;
+  const draft = check && !of ? found.draft : before.draft;
   const same =
-    JSON.stringify(found.place) === JSON.stringify(before.place) && draftKey(draft) === draftKey(before.draft);
+    JSON.stringify(found.place) === JSON.stringify(before.place) && (of || draftKey(draft) === draftKey(before.draft));
   shown = step({ ...before, ...found });
   store.set({ ...(!same && { ...NO_RESULT, comparison: null }), ...found, draft });
 });

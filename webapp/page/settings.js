@@ -33,8 +33,8 @@ export const usualOf = (options, name) => textOf(settingOf(options, name)?.value
  */
 export const valueOf = (options, settings, name) => settings[name] ?? usualOf(options, name);
 
-/** @param {S.Value} value */
-const textOf = (value) => (value === null ? "" : Array.isArray(value) ? value.join(",") : String(value));
+/** Return a value as text. @param {S.Value} value */
+export const textOf = (value) => (value === null ? "" : Array.isArray(value) ? value.join(",") : String(value));
 
 /** Return the items of a list. @param {string} text */
 export const itemsOf = (text) => text.split(",").map((one) => one.trim()).filter(Boolean);

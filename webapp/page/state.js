@@ -9,6 +9,7 @@
  * @property {View} view
  * @property {string | null} run
  * @property {string | null} response
+ * @property {string | null} result  the name of a check's result
  * @property {string | null} baseline  the run that a comparison is with
  * @property {string[]} models  the two models that are compared
  *
@@ -26,7 +27,8 @@
  * @property {Stage[]} stages
  * @property {number | null} seconds
  * @property {Problem | null} problem
- * @property {Pick<T.Checked, "mode" | "tie" | "sources"> | null} asked  its rules and sources
+ * @property {Pick<T.Checked, "id" | "mode" | "tie" | "sources"> | null} asked  its rules and sources
+ * @property {string | null} notKept  why the service does not keep the result
  * @property {Silence[]} silent  endpoints that the service waits for, the longest first; or the service
  *
  * @typedef {object} Silence
@@ -211,7 +213,7 @@ export const NOTHING_OPEN = { sentence: null, claim: null, all: false, closed: f
 export const NO_SELECTION = { without_passages: [], without_categories: [] };
 
 /** @type {Job} */
-export const IDLE = { status: "idle", stages: [], seconds: null, problem: null, asked: null, silent: [] };
+export const IDLE = { status: "idle", stages: [], seconds: null, problem: null, asked: null, notKept: null, silent: [] };
 
 /** @type {Filters} */
 export const NO_FILTERS = {
@@ -230,6 +232,7 @@ export const HOME = {
   view: "check",
   run: null,
   response: null,
+  result: null,
   baseline: null,
   models: [],
 };

@@ -1,20 +1,10 @@
-/**
- * The storage of this tab: the typed text, stored texts by their names, and results. Reload and
- * Back show them at once, and nothing is paid for twice.
- */
+/** The storage of this tab: the typed text, and texts that the service keeps, by their names. */
 
 import * as api from "./api.js";
 
-/** @import * as T from "./types.js" */
 /** @import * as S from "./state.js" */
 
 /** @typedef {Pick<S.Draft, "text" | "question" | "references">} Content */
-
-/** How many results outlive a reload. */
-const MOST = 10;
-
-/** The number changes with the shape of `Checked`, so that older results are not found. */
-const RESULTS = "results 2";
 
 /** @type {Map<string, any>} */
 const held = new Map();
@@ -26,7 +16,7 @@ function keep(name, value) {
     if (value === null) sessionStorage.removeItem(name);
     else sessionStorage.setItem(name, JSON.stringify(value));
   } catch {
-    // The tab's storage is full or disabled: a reload asks the service again.
+    // The tab's storage is full or disabled: after a reload the form is empty.
   }
 }
 
@@ -39,31 +29,9 @@ function kept(name) {
   }
 }
 
-/**
- * Return a key for a draft's content: drafts with the same key have the same result.
- *
- * @param {S.Draft} draft
- */
+/** Return a key for a draft's content. @param {S.Draft} draft */
 export const draftKey = ({ text, question, references, settings }) =>
-  `${RESULTS} ${JSON.stringify([text, question, references.filter(Boolean), settings])}`;
-
-/**
- * @param {S.Draft} draft
- * @param {{checked: T.Checked, seconds: number | null, labels: S.State["labels"]}} result
- */
-export function remember(draft, result) {
-  const key = draftKey(draft);
-  const keys = [key, ...(kept(RESULTS) ?? []).filter((/** @type {string} */ one) => one !== key)];
-  for (const old of keys.splice(MOST)) keep(old, null);
-  keep(RESULTS, keys);
-  keep(key, result);
-}
-
-/**
- * @param {S.Draft} draft
- * @returns {Parameters<typeof remember>[1] | null}
- */
-export const recall = (draft) => kept(draftKey(draft));
+  JSON.stringify([text, question, references.filter(Boolean), settings]);
 
 /** Store a text in the service, and return its name. @param {S.Draft} draft */
 export async function nameOf({ text, question, references }) {

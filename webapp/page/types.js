@@ -169,6 +169,7 @@
  * @property {Mode} mode
  * @property {Tie} tie
  * @property {string | null} run  its run in the result folder
+ * @property {string | null} id  the name under which the service keeps the result of a check
  * @property {Basis | null} basis
  * @property {Scores} scores  of all evidence; while a check runs, of the evidence so far
  */

@@ -2,7 +2,7 @@
 
 import sys
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +10,20 @@ import pytest
 
 from tests.conftest import rows_of, write_run
 from tests.schemas.labelled import people, verdicts
+from ufo.pipelines.reports.checked import Asked, CheckedResponse
 from ufo.pipelines.reports.claims import COLUMNS, claims_of, claims_of_text
 from ufo.pipelines.reports.evaluation import Check, Evaluation, Recall
 from ufo.pipelines.runs.remote_results import open_results
 from ufo.schemas.errors import UsageError
 from ufo.schemas.records import Failure
 from ufo.transforms.check_text import CheckedText
+from ufo.transforms.sources.fact_source import SourceSpec
 
-SOURCES = {"ref": "reference", "wiki": "wikipedia"}
+SOURCES = [SourceSpec("ref", "reference"), SourceSpec("wiki", "wikipedia")]
+
+
+def asked(mode: str, judge: str = "offline") -> Asked:
+    return Asked(judge=judge, sources=SOURCES, mode=mode, tie="not_factual")
 
 
 def checked(votes: Any, mode: str = "seq", failures: Any = (), **of_evidence: Any) -> Check:
@@ -32,7 +38,7 @@ def checked(votes: Any, mode: str = "seq", failures: Any = (), **of_evidence: An
         rows["verdicts"],
         list(failures),
     )
-    return Check(text, SOURCES, mode, "not_factual")
+    return Check(text, asked(mode, of_evidence.get("judge", "offline")))
 
 
 def test_a_check_says_the_score_in_numbers_and_words() -> None:
@@ -65,9 +71,11 @@ def test_how_far_to_trust_it_is_said_of_verifiers(fields: dict[str, Any], told: 
 
 def test_a_check_as_plain_values_has_its_rows_and_its_score() -> None:
     found = checked({"u": {"ref": "s"}}).to_dict()
-    tables = {"sentences", "fact_units", "evidence", "passages", "verdicts", "failures", "usage"}
-    own = {"text", "score", "score_in_words", "coverage", "trust", "judged_by"}
-    assert found.keys() == own | tables
+    assert found.keys() == {field.name for field in fields(CheckedResponse)}
+    assert (found["score"], found["score_in_words"]) == (
+        1.0,
+        "factuality score 1.000, coverage 1.000",
+    )
     assert found["text"] == "Text of a."
     assert found["fact_units"][0]["claim"] == "Claim u."
 
@@ -99,7 +107,7 @@ def claim_of(votes: str, wiki: str, changes: dict[int, dict[str, Any]], mode: st
     evidence = [replace(row, **changes.get(at, {})) for at, row in enumerate(rows["evidence"])]
     text = CheckedText(rows["responses"][0], rows["sentences"], rows["fact_units"], evidence,
                        rows["passages"], rows["verdicts"])  # fmt: skip
-    (found,) = Check(text, SOURCES, mode, "not_factual").claims()
+    (found,) = Check(text, asked(mode)).claims()
     return found
 
 

@@ -7,12 +7,14 @@ from random import Random
 import pytest
 
 from tests.conftest import Rows, rows_of, write_run
+from ufo.pipelines.reports.checked import Asked
 from ufo.pipelines.reports.claims import claims_of
 from ufo.pipelines.reports.evaluation import Check
 from ufo.pipelines.reports.overview import overview
 from ufo.pipelines.reports.quotes import quote_of
 from ufo.schemas.results import open_results
 from ufo.transforms.check_text import CheckedText
+from ufo.transforms.sources.fact_source import SourceSpec
 
 SOURCES = ("ref", "wiki")
 OTHER = "The town has a harbour, a market and a school, which were all built after the fire. "
@@ -79,8 +81,11 @@ def test_terminal_data_frame_and_checked_text_quote_the_same_evidence(
     for row in of_frame:
         checked = Check(
             _of_response(rows, row["response_id"]),
-            dict.fromkeys(SOURCES, "test"),
-            mode,
-            "not_factual",
+            Asked(
+                judge="offline",
+                sources=[SourceSpec(name, "test") for name in SOURCES],
+                mode=mode,
+                tie="not_factual",
+            ),
         )
         assert [one["quote"] for one in checked.claims()] == [row["evidence"]]

@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+from contextlib import closing
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -52,7 +53,8 @@ def _sources(page: Page) -> list[str]:
 
 def _downloaded(page: Page, name: str) -> str:
     with page.expect_download() as file:
-        page.get_by_role("button", name=name).click()
+        of_name = page.get_by_role("link", name=name).or_(page.get_by_role("button", name=name))
+        of_name.click()
     return file.value.path().read_text(encoding="utf-8")
 
 
@@ -160,7 +162,7 @@ def test_a_pasted_text_is_labelled_and_downloaded(page: Page) -> None:
 def test_a_link_is_short_and_an_old_one_still_opens(page: Page) -> None:
     page.goto("/#/check?text=Water+boils+at+100+degrees.&reference=Water+boils.&show=1")
     expect(page.get_by_text("Done in")).to_be_visible()
-    page.wait_for_url(re.compile(r"#/check\?draft=[0-9a-f]{12}&show=1$"))
+    page.wait_for_url(re.compile(r"#/results/[0-9a-f]{32}$"))
     link = page.url
     page.evaluate("sessionStorage.clear()")
     page.goto("about:blank")
@@ -176,6 +178,39 @@ def test_a_link_is_short_and_an_old_one_still_opens(page: Page) -> None:
     expect(page.get_by_role("alert")).to_contain_text("no text is kept under that name")
     # The form is there all the same.
     expect(page.locator(".settings")).to_contain_text("reference, wikipedia")
+
+
+def test_a_result_opens_again_without_a_check_until_it_is_forgotten(
+    page: Page, browser: Browser, service: str
+) -> None:
+    page.goto("/")
+    page.get_by_label("Text to check").fill("Water boils at 100 degrees.")
+    page.get_by_label("Reference 1", exact=True).fill("Water boils at 90 degrees.")
+    _check(page)
+    headline = page.locator(".headline").inner_text()
+    checks: list[str] = []
+    page.on("request", lambda asked: checks.append(asked.url) if asked.method == "POST" else None)
+    page.reload()
+    expect(page.locator(".headline")).to_have_text(headline)
+    page.get_by_role("button", name="Agree").first.click()
+    expect(page.locator("#detail")).to_contain_text("saved")
+    with closing(browser.new_context(base_url=service)) as context:
+        other = context.new_page()
+        other.goto(page.url)
+        expect(other.locator(".headline")).to_have_text(headline)
+        expect(other.locator("#detail")).to_contain_text("you agree")
+    assert [url for url in checks if url.endswith("/check")] == []
+    link = page.url
+    page.get_by_role("button", name="Forget").click()
+    page.wait_for_url(re.compile("#/check$"))
+    expect(page.get_by_label("Text to check")).to_have_value("")
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator(".headline")).to_have_text(headline)
+    page.get_by_role("button", name="Forget").click()
+    page.wait_for_url(re.compile("#/check$"))
+    page.goto("about:blank")
+    page.goto(link)
+    expect(page.get_by_role("alert")).to_contain_text("no result is kept under that name")
 
 
 def test_every_example_opens_with_all_its_claims_and_is_kept(page: Page) -> None:

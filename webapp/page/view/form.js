@@ -23,7 +23,8 @@ export function formView(state, act) {
       void act.check();
     },
     onkeydown: (/** @type {KeyboardEvent} */ event) => {
-      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) void act.check();
+      // The same path as the button: a field that is not valid is named.
+      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) /** @type {HTMLFormElement} */ (event.currentTarget).requestSubmit();
     },
   };
   return [
@@ -135,7 +136,7 @@ function references({ references }, act) {
           ".value": text,
           oninput: (/** @type {any} */ { target }) => act.edit({ references: given.with(at, target.value) }),
         }),
-        button("×", () => act.edit({ references: given.toSpliced(at, 1) }), { class: "small quiet", "aria-label": `Remove reference ${at + 1}` }),
+        button("×", () => act.removeReference(given, at), { class: "small quiet", "aria-label": `Remove reference ${at + 1}` }),
       ),
     ),
     button("Add a reference", () => act.edit({ references: [...given, ""] }), { class: "quiet" }),

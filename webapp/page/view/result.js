@@ -1,6 +1,6 @@
 /** A checked text: its scores, its sentences, and the claims and evidence of the open sentence. */
 
-import { labelSheet } from "../api.js";
+import { fileOf, labelSheet } from "../api.js";
 import { derive, shownOpen } from "../derived.js";
 import { h } from "../dom.js";
 import { detailView } from "./detail.js";
@@ -64,6 +64,8 @@ function bar({ place, checked, job, listing }, act) {
       : button(`← ${listing?.overview.run === run ? listing?.overview.title : "The run"}`, () => act.go({ view: "runs", run })),
     checked && run !== null && button("Edit text and check again", () => act.recheck(checked)),
     run === null && job.status !== "running" && button("Check again", () => void act.check(), { class: "quiet" }),
+    checked?.id && job.status !== "running" && button("Forget", () => void act.forget(checked.id ?? ""), { class: "quiet", title: "Delete this result and its text from the service" }),
+    job.notKept && h("p", { class: "warning" }, job.notKept),
   );
 }
 
@@ -74,15 +76,21 @@ function bar({ place, checked, job, listing }, act) {
  * @param {NonNullable<S.State["checked"]>} checked
  * @param {Actions} act
  */
-function tools({ place: { run }, labels, open, job }, checked, act) {
+function tools({ place: { run }, labels, open, job, selection }, checked, act) {
+  const json = fileOf(checked, selection, "json");
+  const report = fileOf(checked, selection, "report");
   return h(
     "div",
     { class: "row" },
     checked.units.length > 0 &&
       button(open.all ? "Close all" : "Open all", () => act.openAll(), { class: "quiet", "aria-pressed": String(open.all) }),
-    job.status !== "running" && button("Download as JSON", () => act.download(checked), { class: "quiet" }),
+    job.status !== "running" &&
+      (json
+        ? h("a", { href: json, download: "checked.json" }, "Download as JSON")
+        : button("Download as JSON", () => act.download(checked), { class: "quiet" })),
     checked.scores.headline &&
-      button("as a report", () => void act.downloadReport(checked), { class: "quiet", "aria-label": "Download as a report" }),
+      report &&
+      h("a", { href: report, download: "checked.html", "aria-label": "Download as a report" }, "as a report"),
     Object.keys(labels).length > 0 &&
       (run === null
         ? button("Download your labels", () => act.saveLabels(), { class: "quiet" })

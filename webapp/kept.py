@@ -1,0 +1,116 @@
+"""Keep texts and results of the page in folders that only their owner can read."""
+
+import asyncio
+import secrets
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+from fastapi import Path as InPath
+
+from ufo.webapp import trash
+from ufo.webapp.problems import Conflict, NotFound
+
+_DAY = 86_400.0
+_WAIT_SECONDS = 3.0
+
+ResultId = Annotated[str, InPath(pattern="^[0-9a-f]{32}$", description="from the event `started`")]
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """A folder of files, of which the oldest are deleted when they are too many or too large.
+
+    - `most`: how many files are kept. `most_bytes`: their size together.
+    - `days`: how long a file is kept after its last change.
+    """
+
+    folder: Path
+    what: str
+    most: int = 1_000
+    most_bytes: int = 1 << 30
+    days: float = 90.0
+
+    def path(self, name: str) -> Path:
+        """Return the path of a file."""
+        return self.folder / f"{name}.json"
+
+    def put(self, name: str, content: bytes) -> None:
+        """Store a file; it appears when it is complete.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        unfinished = self.folder / f".{name}.{secrets.token_hex(4)}"
+        try:
+            unfinished.write_bytes(content)
+            unfinished.replace(self.path(name))
+        finally:
+            unfinished.unlink(missing_ok=True)
+        self.tidy()
+
+    def get(self, name: str) -> bytes:
+        """Return the content of a file.
+
+        Raises:
+            NotFound: there is none.
+        """
+        try:
+            return self.path(name).read_bytes()
+        except FileNotFoundError:
+            raise NotFound(
+                f"no {self.what} is kept under that name: it was deleted, or it is not among the "
+                f"newest {self.most:,} of the last {self.days:.0f} days"
+            ) from None
+
+    def tidy(self) -> None:
+        """Delete what is too old, too much or in the trash for too long."""
+        states = []
+        for path in self.folder.glob("*.json"):
+            try:
+                state = path.stat()
+            except FileNotFoundError:  # another request deleted it
+                continue
+            states.append((state.st_mtime, state.st_size, path))
+        oldest, size = time.time() - self.days * _DAY, 0
+        for rank, (changed, its_size, path) in enumerate(sorted(states, reverse=True)):
+            size += its_size
+            if rank >= self.most or size > self.most_bytes or changed < oldest:
+                path.unlink(missing_ok=True)
+        trash.empty(self.folder / trash.FOLDER)
+
+
+@dataclass(frozen=True, slots=True)
+class ChecksUnderWay:
+    """The checks whose results are not kept yet, by the names that they will have."""
+
+    _ends: dict[str, asyncio.Event] = field(default_factory=dict)
+
+    @contextmanager
+    def begun(self) -> Iterator[str]:
+        """Return the name of a new result; at the end of the block the check is over."""
+        name = secrets.token_hex(16)
+        self._ends[name] = asyncio.Event()
+        try:
+            yield name
+        finally:
+            self._ends.pop(name).set()
+
+    async def ended(self, name: str) -> None:
+        """Wait a little for the end of a check: a reload of the page asks for its result while the
+        check is being cancelled.
+
+        Raises:
+            Conflict: it goes on.
+        """
+        end = self._ends.get(name)
+        if end is None:
+            return
+        try:
+            await asyncio.wait_for(end.wait(), _WAIT_SECONDS)
+        except TimeoutError:
+            raise Conflict("the check is still under way; open the link when it is done") from None

@@ -1,0 +1,102 @@
+"""Serve `/results`: the results of checks that the service keeps, their reports and labels."""
+
+from contextlib import suppress
+from threading import Lock
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import HTMLResponse, Response
+
+from ufo.pipelines.reports.checked import selected
+from ufo.schemas.tables import PAGE_SHEET, Label
+from ufo.webapp import answers, trash
+from ufo.webapp.answers import RESULT, KeptResult
+from ufo.webapp.desk import AtDesk, Desk
+from ufo.webapp.drafts import TextDraft, name_of
+from ufo.webapp.kept import ResultId
+from ufo.webapp.models import LabelRequest, LeaveOut
+from ufo.webapp.problems import NotFound
+from ufo.webapp.reports import report_answer
+
+router = APIRouter(prefix="/results", tags=["check"])
+_LABELLING = Lock()  # a label is added to the result's file
+
+
+@router.get("/{result_id}", response_model=KeptResult)
+async def show_result(
+    result_id: ResultId, counts: Annotated[LeaveOut, Query()], desk: AtDesk
+) -> Response:
+    """Return the result of a check, without judging anything again."""
+    await desk.under_way.ended(result_id)
+
+    def content() -> bytes:
+        kept = desk.kept.get(result_id)
+        if counts.selection is None:
+            return kept
+        return RESULT.dump_json(selected(RESULT.validate_json(kept), counts.selection))
+
+    return Response(await run_in_threadpool(content), media_type="application/json")
+
+
+@router.get("/{result_id}/report.html", response_class=HTMLResponse, responses=answers.HTML)
+def report_result(
+    result_id: ResultId, counts: Annotated[LeaveOut, Query()], desk: AtDesk
+) -> HTMLResponse:
+    """Return the report of a checked text as a file: one page with its claims and evidence."""
+    whole = selected(_read(desk, result_id), counts.selection)
+    return report_answer(whole, counts.selection, desk.setup.version)
+
+
+@router.post("/{result_id}/labels")
+def label_result(result_id: ResultId, asked: LabelRequest, desk: AtDesk) -> list[Label]:
+    """Save the label of a claim, and return all labels of the result."""
+    with _LABELLING:
+        result = _read(desk, result_id)
+        known = {unit.unit_id for unit in result.fact_units}
+        if asked.unit_id not in known or asked.response_id != result.response.response_id:
+            raise NotFound("the result has no claim of that id")
+        others = [label for label in result.labels if label.unit_id != asked.unit_id]
+        label = Label(
+            "",
+            **asked.model_dump(),
+            stratum=None,
+            weight=None,
+            annotator=PAGE_SHEET,
+            sheet=PAGE_SHEET,
+        )
+        result.labels = others if asked.label is None else [*others, label]
+        desk.kept.put(result_id, RESULT.dump_json(result))
+    return result.labels
+
+
+@router.delete("/{result_id}", status_code=204)
+def forget_result(result_id: ResultId, desk: AtDesk) -> None:
+    """Delete the result of a check and its text; for an hour they can be restored."""
+    draft = _draft_of(_read(desk, result_id))
+    trash.discard(desk.kept.path(result_id))
+    with suppress(NotFound):  # the text was never kept, or another result has removed it
+        trash.discard(desk.drafts.path(draft))
+
+
+@router.post("/{result_id}/restore", status_code=204)
+def restore_result(result_id: ResultId, desk: AtDesk) -> None:
+    """Restore a deleted result."""
+    trash.restore(desk.kept.path(result_id))
+    with suppress(NotFound):
+        trash.restore(desk.drafts.path(_draft_of(_read(desk, result_id))))
+
+
+def _read(desk: Desk, result_id: str) -> KeptResult:
+    return RESULT.validate_json(desk.kept.get(result_id))
+
+
+def _draft_of(result: KeptResult) -> str:
+    """Return the name under which the text of a result is kept for links to it."""
+    request = result.request
+    draft = TextDraft(
+        text=request["text"],
+        question=request.get("question") or "",
+        references=request.get("references", []),
+    )
+    return name_of(draft)
