@@ -121,7 +121,7 @@ def _csv_reader(text: TextIO) -> tuple[Any, list[str]]:
     header = [name.strip() for name in first]
     names = [name for name in header if name]  # an index column may have no name
     if len(set(names)) < len(names):
-        raise ValueError(f"a column is named twice: {', '.join(names)}")
+        raise ValueError(f"a column is named twice: {', '.join(names)}; name each once")
     return rows, header
 
 

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, Final, cast
 
 import pyarrow as pa
 
-from ufo.schemas.compression import BZIP2, GZIP, ZSTD
+from ufo.schemas.compression import BZIP2, GZIP, ZSTD, InputDamaged
 from ufo.schemas.row import OF_CELLS, UnusableValue, object_of
 from ufo.schemas.rows import (
     CSV,
@@ -30,7 +30,7 @@ from ufo.schemas.rows import (
     lines_of,
     parquet_schema,
 )
-from ufo.schemas.text import marked_encoding
+from ufo.schemas.text import marked_encoding, quantity
 from ufo.transforms.columns import NAMES, meant, paths_of, recognised
 
 PART_BYTES: Final = 1 << 18
@@ -75,6 +75,8 @@ def recognise(head: bytes, tail: bytes = b"", size: int = 0) -> Recognised:
         forms, plain = layers_of(head, NAMES)
         is_whole = size <= len(head) and (len(forms) == 1 or len(plain) < HEAD_BYTES)
         return _read(forms, head, plain, is_whole, _Ends(head, tail, size))
+    except InputDamaged as error:
+        return Recognised(refused=f"{error}; compress it again")
     except (ValueError, pa.ArrowException) as error:
         return Recognised(refused=str(error))
 
@@ -136,7 +138,8 @@ def _of_row(kind: str, row: dict[str, Any]) -> Recognised:
     within = [path for name, value in row.items() for path in paths_of(name, value)[1:]]
     columns = [name for name in (*row, *within) if "," not in name and name == name.strip()]
     shown = dict.fromkeys((*columns[:_MOST_COLUMNS], *fields.values()))
-    return Recognised(kind, [*shown], fields)
+    named = f"{kind}, {quantity(len(row), 'column')}" if row else kind
+    return Recognised(named, [*shown], fields)
 
 
 def _in_words(forms: Sequence[str], named: str, head: bytes, plain: bytes) -> str:
@@ -214,7 +217,7 @@ def _parquet(forms: Sequence[str], ends: _Ends) -> Recognised:
     except _Unsent:
         return Recognised(kind)
     except (ValueError, OSError, pa.ArrowException) as error:
-        return Recognised(kind, refused=f"it is damaged: {error}")
+        return Recognised(kind, refused=f"it is damaged: {error}; write it again")
     row = {column.name: _like(column.type) for column in schema}
     found = _of_row(kind, row)
     # A key that cannot have just any text is recognised by its name.

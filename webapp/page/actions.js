@@ -202,7 +202,7 @@ export function createActions(store) {
   }
 
   return {
-    ...uploadActions(store),
+    ...uploadActions(store, { edit, go, undoable }),
     ...labelActions(store),
     say,
     undoable,
