@@ -65,8 +65,10 @@ def _evaluate(page: Page) -> Locator:
 
 
 def _no_faults(page: Page) -> None:
-    found = Axe().run(page)
-    assert found.violations_count == 0, found.generate_report()
+    for scheme in ("dark", "light"):
+        page.emulate_media(color_scheme=scheme)
+        found = Axe().run(page)
+        assert found.violations_count == 0, found.generate_report()
 
 
 @pytest.mark.parametrize(("width", "height"), WINDOWS)
