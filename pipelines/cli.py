@@ -76,7 +76,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         with signals_interrupt(ends=argv is None):
             return _flushed(words, whole=argv is None)
     except UfoError as error:
-        logs.fail(error.message)
+        logs.fail(error.message, type(error).__name__)
         return error.exit_code
     except ModuleNotFoundError as error:
         message = explained(error)

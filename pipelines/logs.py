@@ -101,17 +101,17 @@ def event(message: str, level: int = logging.INFO, **fields: Any) -> None:
     logging.getLogger(LOGGER).log(level, message, extra={_FIELDS: fields})
 
 
-def tell(message: str, level: int = logging.INFO, prefix: str = "") -> None:
-    """Print a message on stderr with the prefix, or log it as an event in JSON."""
+def tell(message: str, level: int = logging.INFO, prefix: str = "", **fields: Any) -> None:
+    """Print a message on stderr with the prefix, or log it as an event with fields in JSON."""
     if as_json():
-        event(message, level)
+        event(message, level, **fields)
     else:
         print(f"{prefix}{message}", file=sys.stderr)
 
 
-def fail(message: str) -> None:
-    """Print or log the error that ends the command."""
-    tell(visible(message), logging.ERROR, "ufo: ")
+def fail(message: str, kind: str = "") -> None:
+    """Print or log the error that ends the command; a log has its kind, if one is given."""
+    tell(visible(message), logging.ERROR, "ufo: ", **({"kind": kind} if kind else {}))
 
 
 def _not_of_beam(record: logging.LogRecord) -> bool:

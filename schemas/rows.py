@@ -1,7 +1,8 @@
 """Read rows from files: JSON Lines, JSON arrays and objects, CSV, TSV and Parquet, as JSON Lines.
 
 The format is recognised by the first bytes of a file, whatever its name. Each but Parquet may be
-compressed by gzip, bzip2 or zstd, and be UTF-16 with a byte order mark.
+compressed by gzip, bzip2 or zstd, and be UTF-16 with a byte order mark. CSV may be Windows-1252, as
+spreadsheets write it, which is a guess: a table says nothing of its encoding.
 """
 
 import codecs
@@ -10,6 +11,7 @@ import io
 import json
 import re
 from collections.abc import Callable, Container, Generator, Iterable, Iterator
+from contextlib import suppress
 from functools import cache, partial
 from importlib.resources import files
 from itertools import chain
@@ -36,7 +38,8 @@ OBJECT: Final = "a JSON object"
 CSV: Final = "CSV"
 PARQUET: Final = "Parquet"
 UTF_16: Final = "UTF-16"
-WRAPPED: Final = (GZIP, BZIP2, ZSTD, UTF_16)
+WINDOWS: Final = "Windows-1252"
+WRAPPED: Final = (GZIP, BZIP2, ZSTD, UTF_16, WINDOWS)
 """Forms in which there is a file of another form."""
 HEAD_BYTES: Final = 64 * 1024
 """How many bytes of a file `format_of` needs."""
@@ -53,6 +56,11 @@ _BETWEEN: Final = re.compile(r"[\s,]*")
 _LINE_ENDS: Final = re.compile(r"[\r\n]+")
 _BOM: Final = codecs.BOM_UTF8
 _BEGINS_ARRAY: Final = re.compile(rb"\[\s*($|[{\]])")
+DELIMITERS: Final = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
+"""What may separate the cells of CSV, with its name."""
+_CONTROLS: Final = bytes({*range(32)} - {*b"\0\t\n\v\f\r\x1b"})
+_LONGEST_RUN: Final = re.compile(rb"[\x80-\xff]{4}")
+"""So many bytes together are not letters of a Western language, of which few have an accent."""
 
 Used = Callable[[str], bool]
 """Says whether to read a column of Parquet that has bytes (images, for example) or nested values;
@@ -75,8 +83,8 @@ def json_rows(form: str, stream: BinaryIO, used: Used | None = None) -> Iterator
 
 
 def delimiter_of(head: str) -> str:
-    """Return the delimiter of a CSV file from its first line: comma, semicolon or tab."""
-    return max(",;\t", key=head.count)
+    """Return the delimiter of a CSV file from its first line."""
+    return max(DELIMITERS, key=head.count)
 
 
 def _csv_rows(text: io.TextIOWrapper) -> Iterator[str]:
@@ -107,12 +115,13 @@ def _csv_reader(text: TextIO) -> tuple[Any, list[str]]:
     lines = map(without_nul, chain(heads, text))
     rows = csv.reader(lines, delimiter=delimiter_of(heads[-1]), strict=True)
     try:
-        header = next((row for row in rows if any(map(str.strip, row))), [])
+        first = next((row for row in rows if any(map(str.strip, row))), [])
     except csv.Error as error:
         raise ValueError(f"its header is not CSV: {error}") from error
+    header = [name.strip() for name in first]
     names = [name for name in header if name]  # an index column may have no name
     if len(set(names)) < len(names):
-        raise ValueError(f"a column is named twice: {', '.join(names)}")
+        raise ValueError(f"a column is named twice: {', '.join(names)}; name each once")
     return rows, header
 
 
@@ -216,8 +225,8 @@ def format_of(head: bytes, names: Container[str] = ()) -> str:
 
     Parquet and compressed files have a signature, UTF-16 a byte order mark. Text that begins with
     `[` is a JSON array. Text that begins with an object of several lines is JSON objects. Text
-    whose first line is a header of several columns, or of one that is in `names`, is CSV (comma,
-    semicolon or tab). All else is JSON Lines.
+    whose first line is a header of several columns, or of one that is in `names`, is CSV. Where
+    this is not UTF-8, it is Windows-1252 if all of it can be. All else is JSON Lines.
 
     Raises:
         ValueError: it is a format that is known and not read; the message says what to do.
@@ -236,32 +245,53 @@ def format_of(head: bytes, names: Container[str] = ()) -> str:
         return LINES if alone else ARRAY
     if first.startswith(b"{") and not has_objects and any(rest) and _goes_on(first):
         return OBJECT
-    columns = re.split("[,;\t]", first.decode("utf-8", "replace"))
-    if any(name.strip(' "').casefold() in names for name in columns):
-        return CSV
-    return LINES if has_objects or first.startswith(b"{") or len(columns) == 1 else CSV
+    columns = re.split(f"[{''.join(DELIMITERS)}]", first.decode("utf-8", "replace"))
+    if not any(name.strip(' "').casefold() in names for name in columns) and (
+        has_objects or first.startswith(b"{") or len(columns) == 1
+    ):
+        return LINES
+    return WINDOWS if _is_windows(head) else CSV
+
+
+def _is_windows(head: bytes) -> bool:
+    """Return whether a text has no character of UTF-8, and each of Windows-1252 in it is shown."""
+    with suppress(UnicodeDecodeError):
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+        return False
+    try:
+        written = head.decode("cp1252")
+    except UnicodeDecodeError:
+        return False
+    others = (char for char in written if not char.isascii() and char != "\xa0")
+    is_shown = all(map(str.isprintable, others)) and not _LONGEST_RUN.search(head)
+    return is_shown and head.decode("utf-8", "ignore").isascii()
 
 
 def _refuse_others(head: bytes) -> None:
-    for offset, magic, what, remedy in _signatures():
-        if head.startswith(magic, offset):
+    for offset, magic, within, what, remedy in _signatures():
+        if head.startswith(magic, offset) and within in head:
             raise ValueError(f"it is {what}; {remedy}")
     if head.count(0) > len(head) // 4:
         raise ValueError(
             "it is binary, or UTF-16 without a byte order mark; convert UTF-16 by `iconv -f "
             "utf-16le -t utf-8`"
         )
+    # One of twenty bytes of what is compressed is such a character, and of a text hardly one.
+    if (len(head) - len(head.translate(None, _CONTROLS))) * 20 > len(head):
+        raise ValueError("it is binary and of no known kind; give JSON Lines, JSON, CSV or Parquet")
 
 
 @cache
-def _signatures() -> list[tuple[int, bytes, str, str]]:
+def _signatures() -> list[tuple[int, bytes, bytes, str, str]]:
     text = files("ufo.schemas").joinpath("signatures.txt").read_text(encoding="utf-8")
     found = []
     for line in text.splitlines():
         if line and not line.startswith("##"):
             where, what, remedy = line.split(" => ")
             offset, _, digits = where.rpartition(":")
-            found.append((int(offset or 0), bytes.fromhex(digits), what, remedy))
+            magic, _, within = digits.partition("+")
+            begins = bytes.fromhex(magic)
+            found.append((int(offset or 0), begins, bytes.fromhex(within), what, remedy))
     return found
 
 
@@ -286,17 +316,22 @@ def _goes_on(line: bytes) -> bool:
 
 
 def unwrapped(form: str, stream: BinaryIO) -> io.BufferedReader:
-    """Return the file in a file that is compressed or UTF-16, the latter as UTF-8; forward only.
+    """Return the file in a file that is compressed, or in another encoding, as UTF-8; forward only.
 
     A read raises InputDamaged where the file cannot be read further.
     """
     blocks = iter(partial(stream.read, _BLOCK), b"")
-    pieces = _as_utf8(blocks) if form == UTF_16 else decompressed(form, blocks)
+    is_text = form in (UTF_16, WINDOWS)
+    pieces = _as_utf8(blocks, form) if is_text else decompressed(form, blocks)
     return io.BufferedReader(ByteStream(pieces), HEAD_BYTES)
 
 
-def _as_utf8(blocks: Iterator[bytes]) -> Iterator[bytes]:
+def _as_utf8(blocks: Iterator[bytes], form: str) -> Iterator[bytes]:
     first = next(blocks)
+    if form == WINDOWS:
+        for block in chain([first], blocks):
+            yield block.decode("cp1252", "replace").encode()
+        return
     decoder = codecs.getincrementaldecoder(marked_encoding(first) or "utf-16")("surrogatepass")
     try:
         for block in chain([first], blocks):
@@ -350,22 +385,36 @@ def lines_of(blocks: Iterable[bytes]) -> Iterator[bytes]:
         yield rest
 
 
-def columns_of(head: bytes, names: Container[str] = ()) -> list[str]:
-    """Return the columns, or the keys of the first record, from the first bytes of a file; [] where
-    these do not have them (in Parquet they are at the end)."""
-    return list(first_of(head, names))
+def layers_of(head: bytes, names: Container[str] = ()) -> tuple[list[str], bytes]:
+    """Return the format of a file, with those that it is wrapped in before it, and the first bytes
+    of what is inside of these; `names` as in `format_of`.
+
+    Raises:
+        ValueError: the file is damaged, compressed twice, or of a format that is not read.
+    """
+    forms: list[str] = []
+    while (form := format_of(head[:HEAD_BYTES], names)) in WRAPPED:
+        if forms and forms[-1] != UTF_16 and form not in (UTF_16, WINDOWS):
+            raise ValueError("it is compressed twice")
+        forms.append(form)
+        head = unwrapped(form, io.BytesIO(head)).peek(HEAD_BYTES)
+    return [*forms, form], head
 
 
-def first_of(head: bytes, names: Container[str] = ()) -> dict[str, Any]:
-    """Return the first record from the first bytes of a file, of CSV its columns with no values; {}
-    where these do not have it."""
-    try:
-        while (form := format_of(head, names)) in WRAPPED:
-            head = unwrapped(form, io.BytesIO(head)).peek(HEAD_BYTES)
-        if form == CSV:
-            text = io.StringIO(head.decode("utf-8-sig", "replace"), newline="")
-            return dict.fromkeys(name for name in _csv_reader(text)[1] if name)
-        first = next(as_json_lines(form, io.BytesIO(head))).lstrip().partition(b"\n")[0]
-        return dict(json.loads(first.removeprefix(_BOM).decode("utf-8", "replace")))
-    except (ValueError, TypeError, RecursionError, StopIteration):
-        return {}
+def csv_header(head: bytes) -> list[str]:
+    """Return the columns of CSV from its first bytes.
+
+    Raises:
+        ValueError: the header is not CSV, or names a column twice.
+    """
+    text = io.StringIO(head.decode("utf-8-sig", "replace"), newline="")
+    return _csv_reader(text)[1]
+
+
+def parquet_schema(stream: BinaryIO) -> pa.Schema:
+    """Return the columns of a Parquet file with their types, from its end.
+
+    Raises:
+        ValueError: it is damaged.
+    """
+    return pq.read_schema(stream)

@@ -288,11 +288,3 @@ class ReportInfo(BaseModel):
     title: str
     help: str
     group: str
-
-
-class UploadColumns(BaseModel):
-    """The columns of a file, none where its first bytes do not have them; and the column of each
-    key of a record, as far as the names show it."""
-
-    columns: list[str]
-    fields: dict[str, str]

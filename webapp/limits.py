@@ -18,8 +18,8 @@ class ServiceLimits:
     - `checks`, `uploads`: how many may run at a time.
     - `check_seconds`: the longest check. `header_seconds`: until the last byte of a request's
       headers. `body_seconds`, `upload_seconds`: until the last byte of a body.
-    - `pulse_seconds`: between the events that say that a check goes on. `silent_seconds`: until
-      they report that an endpoint does not answer."""
+    - `pulse_seconds`: between the events that say that a check or an upload goes on.
+      `silent_seconds`: until they report that an endpoint does not answer."""
 
     body_bytes: int = 4 * 1024 * 1024
     upload_bytes: int = 256 * 1024 * 1024

@@ -4,7 +4,6 @@ import os
 import tempfile
 import zipfile
 from collections.abc import AsyncIterator
-from dataclasses import asdict
 from pathlib import Path as FilePath
 from typing import Annotated, Any
 
@@ -13,23 +12,21 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 from starlette.background import BackgroundTask
 from starlette.responses import FileResponse
 
-from ufo.schemas.rows import first_of
 from ufo.schemas.tables import MANIFEST, Run
-from ufo.transforms.columns import NAMES, meant, recognised
 from ufo.transforms.read import named_columns
-from ufo.webapp import answers, models
+from ufo.transforms.recognise import PART_BYTES, Recognised, recognise
+from ufo.webapp import models
 from ufo.webapp.browsing import RunName
 from ufo.webapp.desk import AtDesk
 from ufo.webapp.models import flags_of, job_of
 from ufo.webapp.problems import Conflict
-from ufo.webapp.uploads import OVER, Upload, UploadStatus
+from ufo.webapp.uploads import Upload, UploadStatus
 
 router = APIRouter(tags=["uploads"])
 UploadId = Annotated[str, Path(pattern="^[0-9a-f]{16}$")]
 _ZIP: dict[int | str, dict[str, Any]] = {
     200: {"content": {"application/zip": {}}, "description": "The run's folder, zipped"}
 }
-_HEAD = 1 << 18
 
 
 def _body(description: str) -> dict[str, Any]:
@@ -61,21 +58,17 @@ async def upload(
 
 @router.post(
     "/upload/columns",
-    openapi_extra=_body(f"The first bytes of a file, up to {_HEAD:,}"),
+    openapi_extra=_body(f"A file, or its first and last {PART_BYTES:,} bytes"),
 )
-async def columns(request: Request) -> answers.UploadColumns:
-    """Return the columns of a file from its first bytes, and the key that each is read as."""
-    head = b""
+async def columns(request: Request, size: Annotated[int, Query(ge=0)] = 0) -> Recognised:
+    """Return what a file of `size` bytes is, and the key that each column is read as."""
+    sent = bytearray()
     async for chunk in request.stream():
-        head += chunk
-        if len(head) >= _HEAD:
+        sent += chunk
+        if len(sent) > 2 * PART_BYTES:
             break
-    first = first_of(head[:_HEAD], NAMES)
-    # By name where there is no value, as in CSV; else also what is inside of objects and lists.
-    by_name = {key: name for key, name in recognised([*first]).items() if first[name] is None}
-    fields = by_name | meant(first)
-    paths = [path for path in fields.values() if path not in first]
-    return answers.UploadColumns(columns=[*first, *paths], fields=fields)
+    ends = bytes(sent[: 2 * PART_BYTES])
+    return recognise(ends[:PART_BYTES], ends[PART_BYTES:], max(size, len(sent)))
 
 
 @router.get("/upload")
@@ -96,20 +89,25 @@ async def found(upload_id: UploadId, desk: AtDesk) -> Upload:
 
 
 @router.get("/upload/{upload_id}/events", response_class=EventSourceResponse)
-async def follow_upload(one: Annotated[Upload, Depends(found)]) -> AsyncIterator[ServerSentEvent]:
-    """Stream the state of an upload at each change until it ends."""
-    while True:
-        changed = one.changed
-        yield ServerSentEvent(event="status", data=asdict(one.status))
-        if one.status.state in OVER:
-            return
-        await changed.wait()
+async def follow_upload(
+    one: Annotated[Upload, Depends(found)], desk: AtDesk
+) -> AsyncIterator[ServerSentEvent]:
+    """Stream the state of an upload, at each change and as often as that of a check, to its end."""
+    async for status in one.states(desk.setup.limits.pulse_seconds):
+        yield ServerSentEvent(event="status", data=status)
 
 
 @router.delete("/upload/{upload_id}")
 async def cancel_upload(upload_id: UploadId, desk: AtDesk) -> UploadStatus:
-    """Stop a running upload, which can then be resumed; delete one that stopped or failed."""
+    """Stop an upload that is under way, which can then be resumed; delete one that is over, but
+    keep its finished run."""
     return (await desk.uploads.cancel(upload_id)).status
+
+
+@router.post("/upload/{upload_id}/restore")
+async def restore_upload(upload_id: UploadId, desk: AtDesk) -> UploadStatus:
+    """Bring back an upload that was deleted within the last hour."""
+    return desk.uploads.restore(upload_id).status
 
 
 @router.post("/upload/{upload_id}/resume", status_code=202)

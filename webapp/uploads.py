@@ -11,23 +11,26 @@ import os
 import re
 import shutil
 import signal
+import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 from uuid import uuid4
 
 from filelock import FileLock, Timeout
 
 from ufo.pipelines.options.doors import in_fields
-from ufo.schemas.errors import EXIT_DONE, EXIT_FAILED, RunError
+from ufo.schemas.errors import EXIT_DONE, EXIT_FAILED, EXIT_USAGE, RunError
 from ufo.schemas.tables import manifest_of
 from ufo.webapp.limits import Refused
 from ufo.webapp.problems import Conflict, NotFound
+from ufo.webapp.trash import discard, restore
 
 State = Literal["waiting", "running", "finished", "failed", "deleted", "stopped"]
 """An upload is stopped by a person or by the end of its service."""
-_KEPT = ("failed", "stopped")  # their file and results are kept, to be resumed or deleted
+Phase = Literal["starting", "reading", "evaluating"]
+_KEPT = ("failed", "stopped")  # their file and results are kept, to be resumed
 OVER = ("finished", "deleted", *_KEPT)
 
 FOLDER = ".uploads"
@@ -37,6 +40,8 @@ _MOST_WAITING = 20
 _LOG_LINES = 20
 _LOG_WIDTH = 1_000
 _PROGRESS = "progress"  # the message of the command's log lines on its progress
+_READING = "reading"  # the one of the line before its input is read
+_WRONG_FILE = ("NothingUsable", "NothingToEvaluate")  # kinds of errors
 _ENDING_SECONDS = 20.0
 
 
@@ -45,7 +50,8 @@ class UploadStatus:
     """The state of an upload. `run` is the name of its run once it is finished.
 
     `done` and `total` count responses; the total of a compressed file is 0 until it is finished.
-    `log` has the last lines that the evaluation printed.
+    `phase` is what a running one does, for `seconds` in all. `resumable` is false where the same
+    file would fail again. `log` has the last lines that the evaluation printed.
     """
 
     id: str
@@ -55,6 +61,9 @@ class UploadStatus:
     total: int = 0
     run: str | None = None
     exit_code: int | None = None
+    phase: Phase = "starting"
+    seconds: float = 0.0
+    resumable: bool = True
     log: list[str] = field(default_factory=list)
 
 
@@ -70,6 +79,7 @@ class Upload:
     folder: Path
     flags: list[str]
     work: "asyncio.Task[None] | None" = None
+    began: float = 0.0
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     def __post_init__(self) -> None:
@@ -91,8 +101,13 @@ class Upload:
         except (ValueError, TypeError):
             event = {"message": line}
         if "of" in event:
+            self.status.phase = "evaluating"
             self.status.done, self.status.total = event["responses"], event["of"]
-        if event["message"] != _PROGRESS and "chunk" not in event:
+        if event["message"] == _READING:
+            self.status.phase = "reading"
+        if event.get("kind") in _WRONG_FILE:
+            self.status.resumable = False
+        if event["message"] not in (_PROGRESS, _READING) and "chunk" not in event:
             # The user knows the file's name, but not the service's folders.
             said = str(event["message"]).replace(str(self.file), self.status.name)
             results = re.escape(str(self.run.parent))
@@ -101,6 +116,22 @@ class Upload:
     def say(self, text: str) -> None:
         """Add a line to the log, which keeps the last ones."""
         self.status.log = [*self.status.log, text[:_LOG_WIDTH]][-_LOG_LINES:]
+
+    async def states(self, pulse_seconds: float) -> AsyncIterator[dict[str, Any]]:
+        """Yield the state at each change, and at least so often, until it is over."""
+        while True:
+            changed = self.changed
+            self.clock()
+            yield asdict(self.status)
+            if self.status.state in OVER:
+                return
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(changed.wait(), pulse_seconds)
+
+    def clock(self) -> None:
+        """Take the time since its evaluation began."""
+        if self.status.state == "running":
+            self.status.seconds = round(time.monotonic() - self.began, 1)
 
     def tell(self) -> None:
         """Wake the tasks that wait for a change of the state."""
@@ -142,7 +173,7 @@ class Uploads:
 
     def listed(self) -> list[Upload]:
         """Return all, the newest first."""
-        return list(self._known.values())[::-1]
+        return [one for one in self._known.values() if one.status.state != "deleted"][::-1]
 
     def one(self, identifier: str) -> Upload:
         """Return the upload of that id.
@@ -151,7 +182,7 @@ class Uploads:
             NotFound: there is none.
         """
         found = self._known.get(identifier)
-        if found is None:
+        if found is None or found.status.state == "deleted":
             raise NotFound("no upload has that id; /upload lists all")
         return found
 
@@ -187,36 +218,54 @@ class Uploads:
         return upload
 
     async def cancel(self, identifier: str) -> Upload:
-        """Stop a running upload, or delete one that stopped or failed, with its run.
+        """Stop an upload that is under way, or delete one that is over: with its file and what it
+        has of its run, unless the run is finished.
 
         Raises:
-            Conflict: it is over, or another service has resumed it.
+            Conflict: another service has resumed it.
         """
         upload = self.one(identifier)
-        if upload.status.state in _KEPT:
-            upload.hold()
-            upload.status.state = "deleted"
-            for folder in (upload.run, upload.folder):
-                shutil.rmtree(folder, ignore_errors=True)
-            upload.lock.release()
-            del self._known[identifier]
+        if upload.status.state not in OVER and upload.work is not None:
+            upload.work.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await upload.work
             return upload
-        if upload.status.state in OVER or upload.work is None:
-            raise Conflict(f"the upload is {upload.status.state} already")
-        upload.work.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await upload.work
+        is_kept = upload.status.state in _KEPT
+        if is_kept:
+            upload.hold()
+        upload.keep()  # what an earlier service left is not under way when it comes back
+        discard(upload.folder)
+        if is_kept and upload.run.exists():
+            discard(upload.run)
+        upload.lock.release()
+        upload.status.state = "deleted"
+        return upload
+
+    def restore(self, identifier: str) -> Upload:
+        """Bring back an upload that was deleted, to its place.
+
+        Raises:
+            NotFound: it was not deleted within the last hour.
+        """
+        folder = self._results / FOLDER / identifier
+        restore(folder)
+        upload = self._known[identifier] = _saved(folder / _STATUS)
+        with contextlib.suppress(NotFound):
+            restore(upload.run)
         return upload
 
     async def resume(self, identifier: str) -> Upload:
         """Resume an upload that stopped or failed.
 
         Raises:
-            Conflict: it did not stop or fail, or another service has resumed it.
+            Conflict: it did not stop or fail, the same file would fail again, or another service
+                has resumed it.
         """
         upload = self.one(identifier)
         if upload.status.state not in _KEPT:
             raise Conflict(f"the upload is {upload.status.state}, and did not stop or fail")
+        if not upload.status.resumable:
+            raise Conflict("the same file would fail again: change the file or its columns")
         upload.hold()
         self._begin(upload)
         return upload
@@ -239,7 +288,8 @@ class Uploads:
         state: State = "failed"
         try:
             async with self._places:
-                status.state = "running"
+                status.state, status.phase = "running", "starting"
+                upload.began = time.monotonic()
                 upload.tell()
                 status.exit_code = await self._run(upload)
             manifest = manifest_of(str(upload.run))
@@ -255,7 +305,9 @@ class Uploads:
         except (OSError, ValueError, RunError) as error:
             upload.say(f"the evaluation could not be done: {error}")
         finally:
+            upload.clock()
             status.state = state
+            status.resumable = status.resumable and status.exit_code != EXIT_USAGE
             upload.keep()
             upload.lock.release()
             upload.tell()
@@ -289,9 +341,7 @@ class Uploads:
         paths = (self._results / FOLDER).glob(f"*/{_STATUS}")
         for path in sorted(paths, key=lambda path: path.stat().st_mtime):
             try:
-                saved = json.loads(path.read_text(encoding="utf-8"))
-                flags = saved.pop("flags")
-                upload = Upload(UploadStatus(**saved), path.parent, flags)
+                upload = _saved(path)
             except (OSError, ValueError, KeyError, TypeError):
                 continue
             if upload.status.state not in OVER:
@@ -300,8 +350,15 @@ class Uploads:
                         upload.status.state = "stopped"
                 except Timeout:
                     continue
-                upload.say("the service was killed before it was finished; resume it")
+                upload.say("the service ended before it was finished")
             self._known[upload.status.id] = upload
+
+
+def _saved(path: Path) -> Upload:
+    """Return an upload as `Upload.keep` has written it."""
+    saved = json.loads(path.read_text(encoding="utf-8"))
+    flags = saved.pop("flags")
+    return Upload(UploadStatus(**saved), path.parent, flags)
 
 
 async def _write(path: Path, chunks: AsyncIterator[bytes], most: int) -> None:

@@ -57,24 +57,58 @@ def in_keywords(message: str, renamed: Mapping[str, str] | None = None) -> str:
     return _FLAG.sub(keyword, message).replace("the same command", "the same call")
 
 
+# What the page has in place of what a command says.
+_ON_PAGE: Final = [
+    (re.compile(pattern), words)
+    for pattern, words in (
+        (r"the same command with --if_finished retry_errors", "the same file once more"),
+        (r"(?i)run the same command again", "press “Resume”"),
+        (r"(?i)the same command(?: once more)?", "“Resume”"),
+        (r"column of --map (\w+)=COLUMN:", r"column for \1:"),
+        (r"column of (?=--map \w)", "column "),
+        (r"--map names them", "they are chosen as columns"),
+        (r"[Pp]ass --fresh to start (?:it )?over(?:, or --run NAME to keep both)?",
+         "delete it, and evaluate the file again"),
+    )
+]  # fmt: skip
+_NOUNS: Final = {
+    "input": "the file",
+    "output": "the folder of results",
+    "map": "columns",
+    "workers": "processes",
+    "chunk_size": "chunks",
+    "max_line_bytes": "the longest record",
+}
+
+
 def in_fields(message: str) -> str:
     """Return a message with the labels of the page's fields in place of flags. A file is named
-    alone; the flag of an option without a field stays.
+    alone, a column with the key that it is read as, and an option without a field in words.
 
     Example:
-        >>> in_fields("unknown --mode 'zz'; see --input 'a.jsonl'")
-        "unknown “Mode” 'zz'; see 'a.jsonl'"
+        >>> in_fields("unknown --mode 'zz'; see --input 'a.jsonl', or fewer --workers")
+        "unknown “Mode” 'zz'; see 'a.jsonl', or fewer processes"
+        >>> in_fields("did you mean --map response=output,question=prompt?")
+        'did you mean “output” for response, “prompt” for question?'
     """
     known = _options()
 
     def field(found: re.Match[str]) -> str:
-        name, rest = found["name"], (found["between"] or "") + (found["value"] or "")
-        if name == "input":
-            is_path = (found["value"] or "")[:1] in ("'", '"')
-            return rest.lstrip(" =") if is_path else f"the file{rest}"
+        name, value = found["name"], found["value"] or ""
+        rest = (found["between"] or "") + value
+        if name == "input" and value[:1] in ("'", '"'):
+            return rest.lstrip(" =")
+        if name == "map" and "=" in value:
+            pairs = (pair.partition("=") for pair in value.strip("'\"").split(","))
+            return ", ".join(f"“{column}” for {key}" for key, _, column in pairs)
+        if name not in known and name not in _NOUNS:
+            return found[0]
         label = known[name].label if name in known else ""
-        return f"“{label}”{rest}" if label else found[0]
+        plain = _NOUNS.get(name) or name.replace("_", " ")
+        return (f"“{label}”" if label else plain) + rest
 
+    for pattern, words in _ON_PAGE:
+        message = pattern.sub(words, message)
     return _FLAG.sub(field, message)
 
 

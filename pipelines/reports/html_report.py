@@ -120,21 +120,32 @@ def render_html(results: "Results", note: str = "") -> str:
     )
 
 
-def reports_html(results: "Results", csv: Callable[[str], str]) -> str:
+def reports_html(
+    results: "Results", csv: Callable[[str], str], worded: Callable[[str], str] = str
+) -> str:
     """Return the reports of the newest run that have rows, to be shown within a page. `csv` returns
-    the address of all rows of a report."""
-    return rendered("reports.html", groups=_reports(results), csv=csv)
+    the address of all rows of a report, and `worded` a message in words for the reader."""
+    return rendered("reports.html", groups=_reports(results, worded), csv=csv)
 
 
-def overview_html(results: "Results", link: Link = lambda run, response: None) -> str:
+def overview_html(results: "Results") -> str:
     """Return the overview of the newest run, to be shown within a page."""
-    return _overview(overview(results), link)
+    return _overview(overview(results), lambda run, response: None)
 
 
-def summary_html(results: "Results") -> str:
+def _in_words(rows: Sequence[Row], worded: Callable[[str], str]) -> list[Row]:
+    """Return rows with their messages in other words."""
+    return [
+        {**row, "message": worded(row["message"])} if row.get("message") else row for row in rows
+    ]
+
+
+def summary_html(results: "Results", worded: Callable[[str], str]) -> str:
     """Return the overview of the newest run without its contradicted claims, for a page that shows
-    all of them by itself."""
-    return _overview(overview(results) | {"contradicted": []}, lambda run, response: None)
+    all of them by itself. `worded` returns a message in words for the reader."""
+    found = overview(results)
+    shown = {"contradicted": [], "failures": _in_words(found["failures"], worded)}
+    return _overview(found | shown, lambda run, response: None)
 
 
 def comparison_html(found: Mapping[str, Any], link: Link) -> str:
@@ -197,14 +208,14 @@ def _failed(rows: Sequence[Row]) -> Row:
     return {"title": "What failed", "rows": shown, "columns": _columns(shown), "total": len(shown)}
 
 
-def _reports(results: "Results") -> list[tuple[str, list[Row]]]:
+def _reports(results: "Results", worded: Callable[[str], str]) -> list[tuple[str, list[Row]]]:
     """Return the reports that have rows, by their groups, each with its first rows."""
     groups: dict[str, list[Row]] = {group: [] for group in GROUPS}
     run = results.runs[-1].name
     for view in results.filled_views():
         where, given = (" WHERE run = ?", [run]) if results.has_runs(view) else ("", [])
         select = view.select(f"*, count(*) OVER () AS {_TOTAL}", where)
-        rows = values_of(results.query(f"{select} LIMIT {_MOST_ROWS}", given))
+        rows = _in_words(values_of(results.query(f"{select} LIMIT {_MOST_ROWS}", given)), worded)
         if rows:
             more = {
                 "rows": list(map(as_shown, rows)),

@@ -6,7 +6,7 @@ number of workers with the same results.
 
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from math import ceil
@@ -165,13 +165,14 @@ class InputReport:
     """What the records of an input have: whether any line is usable, which columns of `--map` are
     there, and which unknown keys."""
 
-    def __init__(self, files: Iterable[PlainFile] = (), columns: Columns | None = None) -> None:
+    def __init__(self, files: Sequence[PlainFile] = (), columns: Columns | None = None) -> None:
         self._lines = 0
         self._usable = False
         self._first: Failure | None = None
         self._unknown: Counter[str] = Counter()
         self._advice: dict[str, str | None] = {}
         self._left_out = {name: None for file in files for name in file.left_out}
+        self._guessed = [file.name for file in files if file.is_guessed]
         self._missing = dict(columns or {})
         self._there: dict[str, None] = {}
 
@@ -257,8 +258,13 @@ class InputReport:
         raise NothingUsable(" ".join(said))
 
     def warning(self) -> str | None:
-        """Return one warning about all columns that are left out and unknown keys, or None."""
-        found = self._columns_left_out()
+        """Return one warning about files whose encoding is guessed, columns that are left out and
+        unknown keys, or None."""
+        found = [
+            f"{name} is not UTF-8, and was read as Windows-1252; convert it where that is wrong."
+            for name in self._guessed
+        ]
+        found += self._columns_left_out()
         if self._unknown:
             found.append(self._unknown_keys())
         return " ".join(found) or None

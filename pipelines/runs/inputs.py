@@ -18,9 +18,10 @@ from ufo.schemas.errors import NothingToEvaluate, UsageError, reason_of
 from ufo.schemas.rows import (
     HEAD_BYTES,
     LINES,
+    WINDOWS,
     Used,
     as_json_lines,
-    format_of,
+    layers_of,
 )
 from ufo.schemas.text import escaped
 from ufo.transforms.columns import NAMES
@@ -36,7 +37,7 @@ class PlainFile:
     """A JSON Lines file that workers can read: the name used in keys, its path and its bytes.
 
     `left_out` are the columns of the input that the file lacks. `first_line` is the number of its
-    first line in the input.
+    first line in the input. `is_guessed`: its encoding is a guess.
     """
 
     name: str
@@ -44,6 +45,7 @@ class PlainFile:
     size: int
     left_out: tuple[str, ...] = ()
     first_line: int = 1
+    is_guessed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +166,8 @@ def _read(path: str, name: str, copy: str, used: Used, local: bool) -> InputFile
         digest, size, lines, last = sha256(), 0, 0, b"\n"
         with _opened(path) as stream:
             block = stream.read(_BLOCK)
-            form = format_of(block[:HEAD_BYTES], NAMES)
+            forms = layers_of(block[:HEAD_BYTES], NAMES)[0]
+            form, is_guessed = forms[0], WINDOWS in forms
             copied = piped or (storage.is_remote(path) and (local or form != LINES))
             here = f"{copy}.copy" if copied else path
             with open(here, "wb") if copied else nullcontext() as sink:
@@ -179,7 +182,8 @@ def _read(path: str, name: str, copy: str, used: Used, local: bool) -> InputFile
         plain = PlainFile(name, here, size)
         lines += last != b"\n"
         if form != LINES:
-            plain, lines = convert(form, here, PlainFile(name, f"{copy}.jsonl", 0), used)
+            target = PlainFile(name, f"{copy}.jsonl", 0, is_guessed=is_guessed)
+            plain, lines = convert(form, here, target, used)
             if copied:
                 os.unlink(here)
     except (OSError, ValueError) as error:

@@ -228,6 +228,7 @@ def plan_of(
     used = recall_read.is_used if recall else partial(is_used, settings.map)
     local = runner_of(settings.beam) in IN_PROCESS
     bad: tuple[BadFile, ...] = ()
+    logs.event("reading")
     if window is None:
         files = read_inputs(paths, folder, used, "recall" if recall else "evaluate", local)
     else:

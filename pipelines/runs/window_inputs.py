@@ -27,7 +27,15 @@ from ufo.schemas.compression import ByteStream
 from ufo.schemas.errors import RunError, lacks_memory, reason_of
 from ufo.schemas.records import Failure
 from ufo.schemas.row import PROBLEM
-from ufo.schemas.rows import HEAD_BYTES, LINES, Used, as_json_lines, format_of, lines_of
+from ufo.schemas.rows import (
+    HEAD_BYTES,
+    LINES,
+    WINDOWS,
+    Used,
+    as_json_lines,
+    format_of,
+    lines_of,
+)
 from ufo.schemas.text import quantity, storable
 from ufo.transforms.columns import NAMES
 from ufo.transforms.job import Split, lines
@@ -126,7 +134,8 @@ def _read(
     if not Content(content.path if start else here, file.size).begins_with(file):
         raise _Bad(LOST, UNREADABLE, "it was written to while it was read")
     first = 1 + (_line_ends(content.path, start) if start else 0)
-    plain = PlainFile(name, here, file.size - start, first_line=first)
+    guess = form == WINDOWS
+    plain = PlainFile(name, here, file.size - start, first_line=first, is_guessed=guess)
     try:
         if form == LINES and start == file.start:
             n_lines = _line_ends(here, plain.size) + (not _ends_line(here, plain.size))

@@ -14,7 +14,7 @@ import pytest
 from tests.case_files import cases
 from ufo.schemas.compression import InputDamaged
 from ufo.schemas.row import object_of
-from ufo.schemas.rows import UTF_16, as_json_lines, columns_of, format_of
+from ufo.schemas.rows import UTF_16, WINDOWS, as_json_lines, format_of, layers_of
 
 REFUSED = cases(Path(__file__).with_name("other_formats.txt"))
 
@@ -89,12 +89,50 @@ def test_parquet_may_be_compressed_as_a_file() -> None:
 
 
 @pytest.mark.parametrize(
-    "data",
-    ["a,b\n1,2\n".encode("utf-16"), gzip.compress(b"a,b\n1,2\n"), b'[{"a": 1, "b": 2}]'],
-    ids=["UTF-16", "gzip", "an array"],
+    ("data", "forms"),
+    [
+        ("a,b\n1,2\n".encode("utf-16"), [UTF_16, "CSV"]),
+        (gzip.compress(b"a,b\n1,2\n"), ["gzip", "CSV"]),
+        (gzip.compress("a,b\né,2\n".encode("cp1252")), ["gzip", WINDOWS, "CSV"]),
+        (b'[{"a": 1, "b": 2}]', ["a JSON array"]),
+    ],
+    ids=["UTF-16", "gzip", "gzip of Windows-1252", "an array"],
 )
-def test_columns_are_those_of_the_first_row(data: bytes) -> None:
-    assert columns_of(data) == ["a", "b"]
+def test_a_format_is_named_with_those_around_it(data: bytes, forms: list[str]) -> None:
+    assert layers_of(data)[0] == forms
+
+
+@pytest.mark.parametrize("separator", ",;\t|")
+def test_cells_are_separated_by_the_most_usual_character(separator: str) -> None:
+    data = "a,b\nOslo,x\n".replace(",", separator)
+    assert rows(data.encode()) == [{"a": "Oslo", "b": "x", "from cells": True}]
+
+
+def test_names_of_columns_have_no_space_around_them() -> None:
+    assert list(rows(b"a, b\n1,2\n")[0]) == ["a", "b", "from cells"]
+
+
+ENCODED = {
+    "Windows-1252": ("Größe", "cp1252", WINDOWS),
+    "a quote of Windows-1252": ("“Oslo”", "cp1252", WINDOWS),
+    "UTF-8": ("Größe", "utf-8", "CSV"),
+    "Cyrillic": ("Москва", "cp1251", "CSV"),
+    "Chinese": ("奥斯陆很大", "gbk", "CSV"),
+    "nothing but ASCII": ("Oslo", "ascii", "CSV"),
+}
+
+
+@pytest.mark.parametrize(("text", "encoding", "form"), ENCODED.values(), ids=ENCODED)
+def test_a_table_that_is_not_utf_8_may_be_windows_1252(text: str, encoding: str, form: str) -> None:
+    assert format_of(f"a,b\n{text},x\n".encode(encoding)) == form
+
+
+def test_a_byte_that_is_wrong_in_utf_8_changes_no_other_character() -> None:
+    assert format_of("a,b\né,x\n".encode() + b"\xff,y\n") == "CSV"
+
+
+def test_a_character_that_is_cut_is_no_other_encoding() -> None:
+    assert format_of("a,b\né".encode()[:-1]) == "CSV"
 
 
 def test_utf_16_is_a_format() -> None:

@@ -58,7 +58,7 @@ GET /runs/{run}/overview.html, GET /runs/{run}/compare.html,
 GET /runs/{run}/parquet, GET /runs/{run}/reports.html, GET /reports, GET /reports/{name},
 POST /upload, GET /upload, GET /upload/{upload_id}, GET /upload/{upload_id}/events,
 DELETE /upload/{upload_id}, GET /upload/{upload_id}/parquet, POST /upload/{upload_id}/resume,
-POST /upload/columns
+POST /upload/{upload_id}/restore, POST /upload/columns
 """.replace("\n", " ")
     .strip()
     .split(", ")

@@ -2,7 +2,6 @@
 
 import asyncio
 import csv
-import gzip
 import io
 import json
 import os
@@ -18,10 +17,11 @@ import httpx
 import pyarrow.parquet as pq
 import pytest
 
+from tests.transforms.test_recognise import KINDS
 from tests.webapp.conftest import leave_upload, opened, read_events
 from ufo.webapp.desk import Setup
 from ufo.webapp.limits import Refused, ServiceLimits
-from ufo.webapp.problems import Conflict
+from ufo.webapp.problems import Conflict, NotFound
 from ufo.webapp.uploads import Upload, Uploads, UploadStatus
 
 LINES = "".join(
@@ -109,6 +109,17 @@ def test_an_upload_becomes_a_run(empty: Setup) -> None:
 
 
 @pytest.mark.slow
+def test_failures_of_an_upload_name_columns_and_no_flags(empty: Setup) -> None:
+    with opened(empty) as client:
+        upload = sent(client, LINES + '{"answer": "Oslo is big."}\n', sources="reference")
+        run = follow(client, upload)["run"]
+        for part in ("overview.html", "reports.html"):
+            shown = client.get(f"/runs/{run}/{part}").text
+            assert "did you mean “answer” for response?" in shown
+            assert "--map" not in shown
+
+
+@pytest.mark.slow
 def test_an_upload_that_cannot_be_evaluated_says_why(empty: Setup) -> None:
     with opened(empty) as client:
         upload = sent(client, b"")
@@ -129,13 +140,14 @@ def test_an_upload_is_stopped_and_another_service_goes_on_with_it(
     empty: Setup, waiting: Setup
 ) -> None:
     with opened(waiting) as client:
-        upload = sent(client)
+        upload, ended = sent(client), None
         with client.stream("GET", f"{upload}/events") as response:
             for event in read_events(response.iter_lines()):
-                if event.data["state"] == "running" and event.data["done"] == 2:
+                if event.data["done"] == 2 and ended is None:
                     with opened(empty) as other:  # it is left to its service
                         assert other.get("/upload").json() == []
                     ended = httpx.delete(client.base_url.join(upload), trust_env=False, timeout=60)
+        assert ended is not None
         assert ended.json()["state"] == event.data["state"] == "stopped"
         assert list(empty.results.glob("**/input/*"))
     with opened(empty) as other:
@@ -161,8 +173,12 @@ def test_a_stopped_upload_is_resumed_by_one_service_and_deleted(
         assert first.get("/upload").json() == []
         answer = second.post(f"{stopped}/resume")
         assert "another service has finished the upload" in answer.text
+        assert first.post(f"{stopped}/restore").json()["state"] == "stopped"
+        (shown,) = first.get("/upload").json()
+        assert (shown["id"], shown["state"]) == (stopped.rpartition("/")[2], "stopped")
+        assert first.delete(stopped).json()["state"] == "deleted"
     assert not list(empty.results.glob("run=*"))
-    assert not list(empty.results.glob(".uploads/*"))
+    assert [path.name for path in empty.results.glob(".uploads/*")] == [".deleted"]
 
 
 def test_uploads_wait_for_a_place_and_none_begins_when_the_service_ends(waiting: Setup) -> None:
@@ -181,69 +197,41 @@ def test_uploads_wait_for_a_place_and_none_begins_when_the_service_ends(waiting:
         assert found == {first, second}
 
 
-HEADS: dict[str, tuple[bytes, list[str], dict[str, str]]] = {
-    "semicolons": (
-        b'"completion";"the prompt";reference answers\n"a; b";c;d\n',
-        ["completion", "the prompt", "reference answers"],
-        {"response": "completion", "reference_answers": "reference answers"},
-    ),
-    "JSON lines that are cut": (
-        b'{"prompt": "p", "response": "r"}\n{"x',
-        ["prompt", "response"],
-        {"question": "prompt", "response": "response"},
-    ),
-    "a JSON list that is cut": (
-        b'[{"output": "Oslo is {big}.", "prompt": "p"}, {"output',
-        ["output", "prompt"],
-        {"question": "prompt", "response": "output"},
-    ),
-    "two columns that may be the response": (
-        b"\nOutput,prompt,text\n",
-        ["Output", "prompt", "text"],
-        {"response": "Output", "question": "prompt"},
-    ),
-    "gzip that is cut": (
-        gzip.compress(b"text\n1\n" * 50_000, mtime=0)[:100],
-        ["text"],
-        {"response": "text"},
-    ),
-    "values inside of objects and lists": (
-        b'{"doc": {"question": "Q?"}, "filtered_resps": ["R."], "target": "T."}\n',
-        ["doc", "filtered_resps", "target", "filtered_resps[0]", "doc.question"],
-        {
-            "response": "filtered_resps[0]",
-            "question": "doc.question",
-            "reference_answers": "target",
-        },
-    ),
-    "damaged gzip": (b"\x1f\x8b damaged", [], {}),
-    "damaged Parquet": (b"PAR1...", [], {}),
-    "nothing": (b"", [], {}),
-}
+def recognised(client: httpx.Client, content: bytes) -> Any:
+    """What the service says of a file, of which it gets the two ends."""
+    part = 1 << 18
+    ends = content[:part] + content[max(part, len(content) - part) :]
+    answer = client.post("/upload/columns", params={"size": len(content)}, content=ends)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
 
 
-@pytest.mark.parametrize(("head", "columns", "fields"), HEADS.values(), ids=HEADS)
-def test_columns_are_those_that_the_readers_find(
-    client: httpx.Client, head: bytes, columns: list[str], fields: Any
+@pytest.mark.slow
+@pytest.mark.parametrize("part", [0, 1])  # all would be more than may wait
+def test_what_is_said_of_a_file_holds_when_it_is_evaluated(
+    base: Setup, tmp_path: Path, part: int
 ) -> None:
-    found = client.post("/upload/columns", content=head).json()
-    assert found == {"columns": columns, "fields": fields}
+    setup = replace(base, results=tmp_path / "results", limits=ServiceLimits(uploads=2))
+    with opened(setup) as client:
+        sent_as = {}
+        for name in list(KINDS)[part::2]:
+            (content,) = KINDS[name]
+            found = recognised(client, content)
+            pairs = [f"{key}={column}" for key, column in found["fields"].items() if key != column]
+            options = {"map": ",".join(pairs)} if pairs else {}
+            upload = sent(client, content, name=name, sources="reference", **options)
+            sent_as[upload] = found
+        for upload, found in sent_as.items():
+            last = follow(client, upload)
+            is_read = not found["refused"]
+            assert (last["state"] == "finished") is is_read, (last, found)
+            assert last["resumable"] is is_read, (last, found)
+            assert "--" not in "".join(last["log"])
 
 
-@pytest.mark.parametrize(
-    ("size", "columns"),
-    [
-        pytest.param(99, ["a", "b"], id="a short record"),
-        pytest.param(262_144, ["a", "b"], id="as long as what is read"),
-        pytest.param(262_145, [], id="a byte longer"),
-    ],
-)
-def test_columns_are_looked_for_in_the_first_bytes(
-    client: httpx.Client, size: int, columns: list[str]
-) -> None:
-    record = '{"a": "%s", "b": 1}'
-    content = record % ("x" * (size - len(record) + 2))
-    assert client.post("/upload/columns", content=content).json()["columns"] == columns
+def test_an_answer_needs_no_more_than_the_ends_of_a_file(client: httpx.Client) -> None:
+    half = b'{"response": "x"}\n' * 20_000
+    assert recognised(client, half + half)["fields"] == {"response": "response"}
 
 
 def test_an_archive_is_deleted_once_it_is_sent(
@@ -503,7 +491,6 @@ LEFT = {
     "stopped": "stopped",
     "failed": "failed",
     "finished": "finished",
-    "deleted": "deleted",
 }
 KEPT = ("waiting", "running", "stopped", "failed")
 
@@ -554,18 +541,86 @@ def test_what_stopped_or_failed_can_be_resumed(tmp_path: Path, state: str) -> No
 
 
 @pytest.mark.parametrize("state", LEFT)
-def test_what_stopped_or_failed_can_be_deleted_with_its_run(tmp_path: Path, state: str) -> None:
+def test_what_is_over_can_be_deleted_and_brought_back(tmp_path: Path, state: str) -> None:
     uploads = left(tmp_path, state)
     (one,) = uploads.listed()
     one.run.mkdir()
-    if state in KEPT:
-        assert asyncio.run(uploads.cancel(one.status.id)).status.state == "deleted"
-        assert uploads.listed() == []
-    else:
-        with pytest.raises(Conflict, match=f"the upload is {state} already"):
+    assert asyncio.run(uploads.cancel(one.status.id)).status.state == "deleted"
+    assert uploads.listed() == []
+    assert one.run.exists() is (state == "finished")  # a finished run is none of the upload's
+    assert not one.folder.exists()
+    with pytest.raises(NotFound):
+        uploads.one(one.status.id)
+    # Another service over the same folder may bring it back.
+    for service in (uploads, Uploads(tmp_path, ["true"], 1)):
+        if service is not uploads:
             asyncio.run(uploads.cancel(one.status.id))
-    assert one.run.exists() is (state not in KEPT)
-    assert one.folder.exists() is (state not in KEPT)
+        assert service.restore(one.status.id).status.state == LEFT[state]
+        assert one.run.exists()
+        assert one.file.exists()
+    with pytest.raises(NotFound):
+        uploads.restore(one.status.id)
+
+
+def test_an_upload_that_comes_back_has_its_place(tmp_path: Path) -> None:
+    async def names() -> list[str]:
+        uploads = Uploads(tmp_path, ["true"], 1)
+        for name in "abc":
+            upload = await uploads.take(name, _chunks(b"x"), {}, 1)
+            assert upload.work is not None
+            await upload.work
+        middle = uploads.listed()[1].status.id
+        await uploads.cancel(middle)
+        uploads.restore(middle)
+        return [one.status.name for one in uploads.listed()]
+
+    assert asyncio.run(names()) == ["c", "b", "a"]
+
+
+FAILING = """
+import json, sys
+print(json.dumps({"message": "m", "kind": sys.argv[2]}), file=sys.stderr)
+sys.exit(int(sys.argv[1]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "kind", "resumable"),
+    [
+        (1, "RunError", True),
+        (1, "NothingUsable", False),
+        (1, "NothingToEvaluate", False),
+        (2, "UsageError", False),
+        (4, "CostCapped", True),
+    ],
+)
+def test_what_would_fail_again_is_not_resumed(
+    tmp_path: Path, code: int, kind: str, resumable: bool
+) -> None:
+    last = evaluated(tmp_path, sys.executable, "-S", "-c", FAILING, str(code), kind)
+    assert last.state == "failed"
+    assert last.resumable is resumable
+    uploads = Uploads(tmp_path, ["true"], 1)
+    if not resumable:
+        with pytest.raises(Conflict, match="change the file or its columns"):
+            asyncio.run(uploads.resume(last.id))
+
+
+def test_the_state_of_an_upload_comes_all_the_time(waiting: Setup) -> None:
+    limits = replace(waiting.limits, pulse_seconds=0.05)
+    with opened(replace(waiting, limits=limits)) as client:
+        upload = sent(client)
+        with client.stream("GET", f"{upload}/events") as response:
+            told = []
+            for event in read_events(response.iter_lines()):
+                told.append(event.data)
+                if len([one for one in told if one["phase"] == "evaluating"]) == 3:
+                    break
+    running = [one for one in told if one["state"] == "running"]
+    assert running[0]["phase"] == "starting"
+    seconds = [one["seconds"] for one in running]
+    assert seconds == sorted(seconds)
+    assert seconds[-1] > 0
 
 
 @pytest.mark.parametrize(
@@ -600,6 +655,15 @@ def test_progress_is_counted_and_not_said(one: Upload) -> None:
     one.hear('{"message": "progress", "responses": 2, "of": 5}')
     assert one.status.done == 2
     assert one.status.total == 5
+    assert one.status.log == []
+
+
+def test_the_phase_of_a_command_is_told_and_not_said(one: Upload) -> None:
+    phases: list[str] = [one.status.phase]
+    for line in ('{"message": "reading"}', '{"message": "progress", "responses": 0, "of": 5}'):
+        one.hear(line)
+        phases.append(one.status.phase)
+    assert phases == ["starting", "reading", "evaluating"]
     assert one.status.log == []
 
 

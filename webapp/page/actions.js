@@ -203,7 +203,7 @@ export function createActions(store) {
   }
 
   return {
-    ...uploadActions(store),
+    ...uploadActions(store, { edit, go, undoable }),
     ...labelActions(store),
     ...runActions(store, undoable),
     say,

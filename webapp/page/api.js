@@ -41,8 +41,10 @@ export function problemOf(error) {
  * @param {string} path
  * @param {RequestInit} [more]
  */
-async function send(path, more) {
-  const answer = await fetch(path, more).catch(() => null);
+const send = async (path, more) => answered(await fetch(path, more).catch(() => null));
+
+/** Return a response; throw a ServiceError for an error status, or for none. @param {Response | null} answer */
+async function answered(answer) {
   if (!answer) throw new ServiceError(NO_ANSWER);
   if (answer.ok) return answer;
   const { title, detail, remedy, errors = [] } = await answer.json().catch(() => ({}));
@@ -104,6 +106,13 @@ async function* events(answer) {
   }
 }
 
+/** Send a request, and wait for its end. @param {XMLHttpRequest} request @param {File} [body] */
+const ended = (request, body) =>
+  new Promise((done) => {
+    request.onloadend = done;
+    request.send(body);
+  });
+
 /**
  * Return HTML from the service as elements. The browser parses the document without running
  * anything in it, so the page keeps its rule that texts never become HTML.
@@ -115,10 +124,7 @@ async function html(path) {
   const request = new XMLHttpRequest();
   request.open("GET", path);
   request.responseType = "document";
-  await new Promise((done) => {
-    request.onloadend = done;
-    request.send();
-  });
+  await ended(request);
   const made = request.status === 200 && request.responseXML?.body.firstElementChild;
   if (made) return made;
   await send(path); // throws the service's error
@@ -314,32 +320,50 @@ export const labelSheet = (run) => inRun(run, "labels.csv");
 /** @returns {Promise<S.UploadStatus[]>} */
 export const uploads = () => get("/upload");
 
-const FILE = { method: "POST", headers: { "Content-Type": "application/octet-stream" } };
-
-/** @param {File} file @param {string} map @param {Record<string, S.Value>} settings @returns {Promise<S.UploadStatus>} */
-export function upload(file, map, settings) {
-  // Lists in words, since a query cannot have an empty one.
-  const words = Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, Array.isArray(value) ? value.join(",") || "," : value]));
-  return json(send(`/upload?${queryOf({ name: file.name, map, ...words })}`, { ...FILE, body: file }));
-}
-
 /**
- * Return the columns of a file, and the column that the service reads for each field.
+ * Send a file to be evaluated.
  *
  * @param {File} file
- * @returns {Promise<{columns: string[], fields: Record<string, string>}>}
+ * @param {string} map
+ * @param {Record<string, S.Value>} settings
+ * @param {(bytes: number) => void} sent  is called as it is sent
+ * @returns {Promise<S.UploadStatus>}
  */
-export const columnsOf = async (file) =>
-  json(send("/upload/columns", { ...FILE, body: await file.slice(0, 1 << 18).arrayBuffer() }));
+export async function upload(file, map, settings, sent) {
+  // Lists in words, since a query cannot have an empty one.
+  const words = Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, Array.isArray(value) ? value.join(",") || "," : value]));
+  const request = new XMLHttpRequest(); // fetch does not say how much is sent
+  request.open("POST", `/upload?${queryOf({ name: file.name, map, ...words })}`);
+  request.upload.onprogress = ({ loaded }) => sent(loaded);
+  await ended(request, file);
+  return json(answered(request.status ? new Response(request.response, { status: request.status }) : null));
+}
+
+/** How many of the first and of the last bytes of a file say what it is. */
+const PART = 1 << 18;
+
+/** Return what a file is, by its first and last bytes. @param {File} file @returns {Promise<S.Recognised>} */
+export async function recognise(file) {
+  const ends = new Blob([file.slice(0, PART), file.slice(Math.max(PART, file.size - PART))]);
+  const body = await ends.arrayBuffer().catch(() => null);
+  if (!body) throw new ServiceError({ title: "The file cannot be read", detail: "It is a folder, or was moved or changed.", remedy: "Choose it again; of a folder, its files." });
+  return json(send(`/upload/columns?${queryOf({ size: file.size })}`, { method: "POST", headers: { "Content-Type": "application/octet-stream" }, body }));
+}
 
 /** Yield the status of an upload after each change, until it is over. @param {string} id */
 export const followUpload = (id) => events(send(`/upload/${part(id)}/events`));
 
-/** @param {string} id @returns {Promise<S.UploadStatus>} */
+/** Stop an upload that is under way, delete one that is over. @param {string} id @returns {Promise<S.UploadStatus>} */
 export const stopUpload = (id) => json(send(`/upload/${part(id)}`, { method: "DELETE" }));
 
-/** Resume an upload that was stopped. @param {string} id @returns {Promise<S.UploadStatus>} */
-export const resumeUpload = (id) => json(send(`/upload/${part(id)}/resume`, { method: "POST" }));
+/**
+ * Resume an upload that was stopped, or bring back one that was deleted.
+ *
+ * @param {string} id
+ * @param {"resume" | "restore"} how
+ * @returns {Promise<S.UploadStatus>}
+ */
+export const againUpload = (id, how) => json(send(`/upload/${part(id)}/${how}`, { method: "POST" }));
 
 /** @param {string} name */
 const part = (name) => encodeURIComponent(name);

@@ -69,13 +69,19 @@ document.addEventListener("keydown", (event) => {
   else if (event.key === "Escape" && !open.closed) act.close();
 });
 
-// A file may be dropped anywhere.
-document.addEventListener("dragover", (event) => event.preventDefault());
-document.addEventListener("drop", (event) => {
-  const file = event.dataTransfer?.files[0];
-  if (!file) return;
+// Files may be dropped anywhere; a dragged text goes where it is dropped.
+document.addEventListener("dragover", (event) => {
+  if (!event.dataTransfer?.types.includes("Files")) return;
   event.preventDefault();
-  void act.chooseFile(file);
+  if (!store.get().dragging) store.set({ dragging: true });
+});
+document.addEventListener("dragleave", (event) => event.relatedTarget || store.set({ dragging: false }));
+document.addEventListener("drop", (event) => {
+  const files = [...(event.dataTransfer?.files ?? [])];
+  if (files.length === 0) return;
+  event.preventDefault();
+  store.set({ dragging: false });
+  act.chooseFiles(files);
 });
 
 window.addEventListener("popstate", () => {

@@ -177,28 +177,40 @@
  * @property {Row[]} rows
  * @property {number} total
  *
- * @typedef {object} UploadStatus
+ * @typedef {object} UploadStatus  The state of a file that is evaluated.
  * @property {string} id
  * @property {string} name
  * @property {"waiting" | "running" | "finished" | "failed" | "deleted" | "stopped"} state
  * @property {number} done
  * @property {number} total
+ * @property {"starting" | "reading" | "evaluating"} phase
+ * @property {number} seconds  for which it is evaluated
+ * @property {boolean} resumable  false where the same file would fail again
  * @property {string | null} run
  * @property {string[]} log
+ *
+ * @typedef {object} Recognised  What the service says of a file by its first and last bytes.
+ * @property {string} kind  its format, in words; "" until the service has answered
+ * @property {string[]} columns  none where these bytes do not have them
+ * @property {Record<string, string>} fields  the column of each
+ * @property {string} refused  why it cannot be evaluated and what to do, "" where it can
+ * @property {boolean} is_text  a text in place of data
+ *
+ * @typedef {Recognised & {file: File, key: number, sent: number | null, problem: Problem | null}} FileDraft
+ *   A chosen file; `fields` as the reader has chosen them, `sent` bytes while it is sent.
  *
  * @typedef {object} Undo
  * @property {string} text  what was done
  * @property {() => unknown} undo
  *
- * @typedef {object} UploadDraft  A chosen file, and the columns for its fields.
- * @property {File | null} file
- * @property {string[]} columns
- * @property {Record<string, string>} map  field to column
- * @property {Problem | null} problem
+ * @typedef {object} UploadDraft  The files that are chosen.
+ * @property {FileDraft[]} files
+ * @property {Problem | null} problem  of an upload
  *
  * @typedef {object} State
  * @property {UploadDraft} upload
  * @property {UploadStatus[]} uploads
+ * @property {boolean} dragging  files are held over the window
  * @property {Place} place
  * @property {Draft} draft
  * @property {boolean} editing  the form is shown, not the result
@@ -228,7 +240,7 @@
 export const NO_DRAFT = { id: null, text: "", question: "", references: [], settings: {} };
 
 /** @type {UploadDraft} */
-export const NO_UPLOAD = { file: null, columns: [], map: {}, problem: null };
+export const NO_UPLOAD = { files: [], problem: null };
 
 /** @type {Opened} */
 export const NOTHING_OPEN = { sentence: null, claim: null, all: false, closed: false, whole: [] };
@@ -294,6 +306,7 @@ export const BEGINNING = {
   renaming: null,
   upload: NO_UPLOAD,
   uploads: [],
+  dragging: false,
   filters: NO_FILTERS,
   listing: null,
   comparison: null,

@@ -1,22 +1,38 @@
-/** The actions on files: choose, map columns, evaluate, follow, stop. */
+/** The actions on files: choose, map columns, evaluate, follow, stop, delete. */
 
 import * as api from "./api.js";
 import { sentOf } from "./settings.js";
-import { HOME, NO_UPLOAD } from "./state.js";
-import { refusal } from "./view/upload.js";
+import { refusalOf } from "./view/upload.js";
 
 /** @import * as S from "./state.js" */
 
-/** @param {S.Store} store */
-export function uploadActions({ get, set }) {
+/**
+ * @param {S.Store} store
+ * @param {{
+ *   edit: (change: Partial<S.Draft>) => void,
+ *   go: (place: Partial<S.Place>, more?: Partial<S.State>) => void,
+ *   undoable: (text: string, undo: () => unknown) => void,
+ * }} others  actions that these use
+ */
+export function uploadActions({ get, set }, { edit, go, undoable }) {
   /** @type {Set<string>} */
   const followed = new Set();
+  let chosen = 0;
 
-  /** @param {Partial<S.UploadDraft>} change */
+  /** Change the files, or what went wrong. @param {Partial<S.UploadDraft>} change */
   const change = (change) => set(({ upload }) => ({ upload: { ...upload, ...change } }));
+
+  /** @param {number} key @param {Partial<S.FileDraft>} more */
+  const changeFile = (key, more) => change({ files: get().upload.files.map((one) => (one.key === key ? { ...one, ...more } : one)) });
+
+  /** @param {number} key */
+  const removeFile = (key) => change({ files: get().upload.files.filter((one) => one.key !== key) });
 
   /** Run an action, and show its error if it fails. @param {() => Promise<void>} work */
   const tried = (work) => work().catch((error) => change({ problem: api.problemOf(error) }));
+
+  /** Run an action on a file, and show its error beside it. @param {number} key @param {() => Promise<void>} work */
+  const triedFile = (key, work) => work().catch((error) => changeFile(key, { sent: null, problem: api.problemOf(error) }));
 
   /** @param {S.UploadStatus} status */
   function show(status) {
@@ -39,36 +55,76 @@ export function uploadActions({ get, set }) {
     followed.delete(id);
   }
 
+  /** Send a file, and follow its evaluation. @param {S.FileDraft} draft */
+  async function send({ key, file, fields }) {
+    const { options, draft } = get();
+    changeFile(key, { sent: 0, problem: null });
+    // The value of `--map`: columns whose name differs from the field's.
+    const renamed = Object.entries(fields).filter(([field, column]) => column && column !== field);
+    const map = renamed.map(([field, column]) => `${field}=${column}`).join(",");
+    const settings = options ? sentOf(options, draft.settings) : draft.settings;
+    const status = await api.upload(file, map, settings, (sent) => changeFile(key, { sent }));
+    show(status);
+    removeFile(key);
+    set({ announcement: `Evaluating ${file.name}` });
+    void follow(status.id);
+  }
+
+  /** @param {File[]} files */
+  function chooseFiles(files) {
+    const unread = { kind: "", columns: [], fields: {}, refused: "", is_text: false, sent: null, problem: null };
+    const drafts = files.map((file) => ({ ...unread, file, key: ++chosen }));
+    go({ view: "runs" }, { upload: { files: [...get().upload.files, ...drafts], problem: null } });
+    for (const { file, key } of drafts) {
+      void triedFile(key, async () => {
+        const found = await api.recognise(file);
+        changeFile(key, found);
+        if (found.refused) set({ announcement: `${file.name}: ${found.refused}` });
+      });
+    }
+  }
+
   return {
-    /** @param {File | null} file */
-    chooseFile: (file) =>
-      tried(async () => {
-        if (!file) return;
-        set({ place: { ...HOME, view: "runs" }, problem: null, upload: { ...NO_UPLOAD, file } });
-        const { columns, fields } = await api.columnsOf(file);
-        set({ upload: { file, columns, map: fields, problem: null } });
-      }),
-    /** @param {string} name @param {string} column */
-    mapColumn: (name, column) => change({ map: { ...get().upload.map, [name]: column } }),
-    upload: () =>
-      tried(async () => {
-        const { upload, options, draft } = get();
-        if (!upload.file || refusal(upload, options) !== null) return;
-        // The value of `--map`: columns whose name differs from the field's.
-        const renamed = Object.entries(upload.map).filter(([field, column]) => column && column !== field);
-        const map = renamed.map(([field, column]) => `${field}=${column}`).join(",");
-        const settings = options ? sentOf(options, draft.settings) : draft.settings;
-        const status = await api.upload(upload.file, map, settings);
-        show(status);
-        set({ upload: NO_UPLOAD, announcement: `Evaluating ${status.name}` });
-        void follow(status.id);
-      }),
+    chooseFiles,
+    removeFile,
+    /** Open the browser's window to choose files. */
+    pickFiles() {
+      const input = Object.assign(document.createElement("input"), { type: "file", multiple: true });
+      input.onchange = () => chooseFiles([...(input.files ?? [])]);
+      input.click();
+    },
+    /** @param {S.FileDraft} draft @param {string} field @param {string} column */
+    mapColumn: ({ key, fields }, field, column) => changeFile(key, { fields: { ...fields, [field]: column } }),
+    /** Take a file with a text into the form. @param {S.FileDraft} draft */
+    async checkFile({ key, file }) {
+      const { draft } = get();
+      edit({ text: await file.text() });
+      removeFile(key);
+      go({ view: "check" }, { editing: true });
+      if (draft.text) undoable(`The text is that of ${file.name} now`, () => edit(draft));
+    },
+    /** Send the files that can be evaluated, one after the other. */
+    async upload() {
+      const { upload, options } = get();
+      for (const one of upload.files) {
+        if (one.sent === null && refusalOf(one, options) === "") await triedFile(one.key, () => send(one));
+      }
+    },
     /** @param {string} id */
     stopUpload: (id) => tried(async () => show(await api.stopUpload(id))),
+    /** @param {S.UploadStatus} upload */
+    deleteUpload: ({ id, name }) =>
+      tried(async () => {
+        show(await api.stopUpload(id));
+        undoable(`Deleted ${name}`, async () => {
+          await api.againUpload(id, "restore");
+          set({ uploads: await api.uploads() });
+        });
+      }),
     /** @param {string} id */
     resumeUpload: (id) =>
       tried(async () => {
-        show(await api.resumeUpload(id));
+        show(await api.againUpload(id, "resume"));
         void follow(id);
       }),
     /** Follow all unfinished uploads. */

@@ -1,17 +1,13 @@
 """Runs: overview, responses with filters, sort and paging; comparisons; reports."""
 
-import json
 import re
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
 
-from axe_playwright_python.sync_playwright import Axe
 from filelock import FileLock
 from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.conftest import rows_of, write_run
 from tests.parts import PATIENCE
-from tests.webapp.conftest import leave_upload
 from ufo.pipelines.commands.serve import setup
 from ufo.webapp.server import served
 
@@ -24,48 +20,6 @@ def _downloaded(page: Page, name: str) -> str:
     with page.expect_download() as file:
         page.get_by_role("link", name=name).click()
     return file.value.path().read_text(encoding="utf-8")
-
-
-def _file(page: Page, name: str, text: str) -> None:
-    page.goto("/#/runs")
-    page.get_by_label("A file of responses").set_input_files(
-        {"name": name, "mimeType": "text/plain", "buffer": text.encode()}
-    )
-
-
-def test_a_file_is_evaluated_followed_opened_and_corrected_by_a_label(page: Page) -> None:
-    line = {"response": "Oslo is big. Oslo is old.", "reference_answers": ["Oslo is big."]}
-    _file(page, "mine.jsonl", json.dumps(line | {"model": "m"}) + "\n")
-    expect(page.get_by_label("model (optional)")).to_have_value("model")
-    page.get_by_role("button", name="Evaluate", exact=True).click()
-    row = page.get_by_role("region", name="Uploads").get_by_role("row", name="mine.jsonl")
-    expect(row).to_contain_text("finished")
-    row.get_by_role("button", name="Open").click()
-    overview = page.get_by_role("region", name="Overview")
-    expect(overview.get_by_role("heading")).to_have_text("1 of 2 claims supported, 1 not found")
-    expect(overview.get_by_role("img", name="who decided: reference 50 %")).to_be_visible()
-    expect(overview).not_to_contain_text("Corrected by people")
-    responses = page.get_by_role("region", name="Responses of the run")
-    expect(responses.get_by_role("row").nth(1)).to_contain_text("1 of 2 supported")
-    page.locator(".excerpt .link").click()
-    asked = page.get_by_role("group", name="Is the verdict right?")
-    comment = asked.get_by_label("Comment")
-
-    def typing(saving: Route) -> None:
-        comment.fill("=not so big")
-        saving.continue_()
-
-    page.route("**/labels", typing, times=1)
-    asked.get_by_role("button", name="Wrong").click()
-    expect(asked.get_by_text("saved", exact=True)).to_be_visible()
-    with page.expect_response("**/labels"):
-        comment.press("Tab")
-    page.reload()
-    expect(comment).to_have_value("=not so big")
-    expect(asked.get_by_role("button", name="Wrong")).to_have_attribute("aria-pressed", "true")
-    page.get_by_role("button", name="←").click()
-    expect(overview).to_contain_text("Corrected by people 0.000, from 1 label")
-    assert ",0,'=not so big" in _downloaded(page, "Download your labels")
 
 
 def test_a_label_is_not_called_saved_while_a_newer_one_waits(
@@ -96,33 +50,6 @@ def test_a_label_is_not_called_saved_while_a_newer_one_waits(
         assert "saving…" in said[0]
         expect(asked.get_by_role("button", name="Agree")).to_have_attribute("aria-pressed", "true")
         page.close()
-
-
-def test_a_file_may_be_dropped_anywhere(page: Page) -> None:
-    page.goto("/")
-    page.evaluate(
-        """() => {
-          const data = new DataTransfer();
-          data.items.add(new File(['{"response": "Oslo is big."}'], "dropped.jsonl"));
-          document.body.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true }));
-        }"""
-    )
-    expect(page.get_by_text("dropped.jsonl")).to_be_visible()
-    expect(page.get_by_label("response", exact=True)).to_have_value("response")
-
-
-def test_columns_of_a_file_are_recognised_and_mapped(page: Page) -> None:
-    page.route("**/upload?*", lambda route: route.abort())
-    _file(page, "a.tsv", "output\tprompt\nOslo is big.\tHow is Oslo?\n")
-    upload = page.get_by_role("region", name="Evaluate a file")
-    expect(upload).to_contain_text("recognised: output as response, prompt as question")
-    page.get_by_label("question (optional)").select_option("none")
-    page.get_by_label("question (optional)").select_option("prompt")
-    with page.expect_request("**/upload?*") as asked:
-        page.get_by_role("button", name="Evaluate", exact=True).click()
-    query = parse_qs(urlsplit(asked.value.url).query)
-    assert query == {"name": ["a.tsv"], "map": ["response=output,question=prompt"]}
-    expect(page.get_by_role("alert")).to_contain_text("The service does not answer")
 
 
 def test_a_run_is_filtered_sorted_and_paged(page: Page) -> None:
@@ -299,33 +226,6 @@ def test_long_names_fit_into_plots_and_lists(browser: Browser, tmp_path: Path) -
                 expect(page.locator("tbody tr, .report").first).to_be_visible()
                 assert page.evaluate("document.documentElement.scrollWidth") <= width
             page.goto("/#/runs")
-        page.close()
-
-
-def test_a_stopped_upload_is_resumed(browser: Browser, tmp_path: Path) -> None:
-    line = {"response": "Oslo is big.", "reference_answers": ["Oslo is big."]}
-    leave_upload(tmp_path, json.dumps(line) + "\n")
-    with served(setup(str(tmp_path))) as address:
-        page = browser.new_page(base_url=address)
-        page.set_default_timeout(PATIENCE)
-        page.goto("/#/runs")
-        row = page.get_by_role("region", name="Uploads").get_by_role("row", name="mine")
-        expect(row).to_contain_text("stopped")
-        assert Axe().run(page).violations_count == 0
-        row.get_by_role("button", name="Resume").click()
-        expect(row).to_contain_text("finished")
-        row.get_by_role("button", name="Open").click()
-        overview = page.get_by_role("region", name="Overview")
-        expect(overview.get_by_role("heading")).to_have_text("1 of 1 claim supported")
-        page.close()
-
-
-def test_thousands_of_an_upload_are_set_off(browser: Browser, tmp_path: Path) -> None:
-    leave_upload(tmp_path, "\n" * 1_200)
-    with served(setup(str(tmp_path))) as address:
-        page = browser.new_page(base_url=address)
-        page.goto("/#/runs")
-        expect(page.get_by_role("row", name="mine")).to_contain_text("0 of 1,200")
         page.close()
 
 

@@ -41,6 +41,7 @@ export function app(state, act) {
     ),
     h("div", { class: "hidden", role: "status", "aria-live": "polite" }, state.announcement),
     state.undo && undoView(state.undo, act),
+    state.dragging && h("div", { class: "drop", role: "region", "aria-label": "Drop files" }, h("p", { class: "card" }, "Drop files of responses to evaluate them")),
   );
 }
 

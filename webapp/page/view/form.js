@@ -112,6 +112,7 @@ function examplePicker({ examples, draft }, act) {
     { class: "row pick" },
     field("Start from an example", select({ id: "example", ".value": String(at), onchange }, [["-1", "none"], ...names])),
     button("Pick from a run", () => act.go({ view: "runs" }), { class: "quiet" }),
+    button("or evaluate a file of responses", act.pickFiles, { class: "quiet", title: "Choose files, or drop them anywhere in this window" }),
   );
 }
 

@@ -1,7 +1,7 @@
-/** Evaluate a file: choose or drop it, map its columns, follow it, stop it, open its run. */
+/** Evaluate files: choose or drop them, map their columns, follow them, stop them, open their runs. */
 
 import { h } from "../dom.js";
-import { counted, grouped } from "../text.js";
+import { capital, grouped } from "../text.js";
 import { button, field, problemBox, row, select, table } from "./parts.js";
 import { settingsView } from "./settings.js";
 
@@ -15,37 +15,22 @@ const FIELDS = ["response", "question", "model", "reference_answers", "id", "dat
  * @param {S.State} state
  * @param {Actions} act
  */
-export function uploadView({ upload, uploads, options, draft }, act) {
-  const { file, columns, map, problem } = upload;
-  const why = refusal(upload, options);
+export function uploadView({ upload: { files, problem }, uploads, options, draft }, act) {
+  const why = refusal(files, options);
   return h(
     "section",
-    { class: "card upload", "aria-label": "Evaluate a file" },
-    h("h2", null, "Evaluate a file"),
-    field(
-      "A file of responses, chosen or dropped anywhere on this page: JSON Lines, a JSON array, CSV or Parquet",
-      h("input", {
-        key: uploads.length, // a new element each time, so that the same file can be chosen again
-        type: "file",
-        id: "file",
-        accept: ".jsonl,.json,.csv,.tsv,.parquet,.gz",
-        onchange: (/** @type {any} */ event) => void act.chooseFile(event.target.files[0] ?? null),
-      }),
-    ),
+    { class: "card upload", "aria-label": "Evaluate files" },
+    h("h2", null, "Evaluate files of responses"),
+    h("p", { class: "row" }, button("Choose files", act.pickFiles), h("span", { class: "muted" }, "or drop them anywhere in this window: JSON Lines, JSON, CSV or Parquet")),
     problem && problemBox(problem),
-    file && [
-      h("p", null, h("strong", null, file.name), ` ${Math.ceil(file.size / 1024)} KiB`, recognised(columns, map)),
-      h(
-        "div",
-        { class: "fields" },
-        FIELDS.map((name) => columnOf(name, columns, map, act)),
-      ),
-      options && settingsView(options, draft, act),
+    files.map((one) => fileView(one, files.length === 1, options, act)),
+    files.length > 0 && [
+      options && files.some((one) => !one.refused) && settingsView(options, draft, act),
       h(
         "div",
         { class: "row" },
-        button("Evaluate", () => void act.upload(), { class: "primary", disabled: why !== null, "aria-describedby": "why-not" }),
-        h("span", { class: "muted", id: "why-not" }, why ?? "It becomes a run, in a separate process."),
+        button("Evaluate", () => void act.upload(), { class: "primary", disabled: why !== "", "aria-describedby": "why-not" }),
+        h("span", { class: "muted", id: "why-not", dir: "auto" }, why || (files.length === 1 ? "It becomes a run, in a separate process." : "Each that can be evaluated becomes a run, in a separate process.")),
       ),
     ],
     uploads.length > 0 && table("Uploads", ["File", "State", "Responses", ""], uploads.map((one) => uploadRow(one, act))),
@@ -53,29 +38,70 @@ export function uploadView({ upload, uploads, options, draft }, act) {
 }
 
 /**
+ * A chosen file: what it is, and the columns of its fields.
+ *
+ * @param {S.FileDraft} draft
+ * @param {boolean} alone
+ * @param {S.Options | null} options
+ * @param {Actions} act
+ */
+function fileView(draft, alone, options, act) {
+  const { file, key, kind, columns, fields, sent, problem, is_text: isText } = draft;
+  const { name, size } = file;
+  const refused = refusalOf(draft, options);
+  const lacks = refused !== "" && refused === lacking(draft);
+  return h(
+    "div",
+    { class: "file", key, role: "group", "aria-label": name },
+    h(
+      "div",
+      { class: "row" },
+      h("strong", { dir: "auto" }, name),
+      sent === null && button("×", () => act.removeFile(key), { class: "small quiet", "aria-label": `Remove ${name}` }),
+      h("span", { class: "muted" }, amount(size), kind && !draft.refused && `, ${kind}`),
+    ),
+    problem && problemBox(problem),
+    refused && h("p", { class: "warning row" }, `⚠ ${refused}`, isText && button("Check it as a text", () => void act.checkFile(draft), { class: "small" })),
+    sent !== null && h("p", { role: "status" }, `Sent ${amount(sent)} of ${amount(size)} `, h("progress", { max: Math.max(1, size), ".value": sent, "aria-label": `Sent of ${name}` })),
+    sent === null &&
+      (!refused || lacks) &&
+      kind &&
+      h(
+        "details",
+        { open: alone || lacks },
+        h("summary", { dir: "auto" }, recognised(columns, fields)),
+        h("div", { class: "fields" }, FIELDS.map((one) => columnOf(one, draft, act))),
+      ),
+  );
+}
+
+/** A number of bytes, in words. @param {number} bytes */
+const amount = (bytes) => (bytes < 1e6 ? `${grouped(Math.ceil(bytes / 1e3))} kB` : `${grouped(Math.round(bytes / 1e6))} MB`);
+
+/**
  * Say which columns were recognised.
  *
  * @param {string[]} columns
- * @param {Record<string, string>} map
+ * @param {Record<string, string>} fields
  */
-function recognised(columns, map) {
-  if (columns.length === 0) return ", its columns are read when it is evaluated";
-  const known = Object.entries(map).filter(([, column]) => column);
-  const said = known.map(([name, column]) => (name === column ? name : `${column} as ${name.replaceAll("_", " ")}`));
-  return `, ${counted(columns.length, "column")}; recognised: ${said.join(", ") || "none"}`;
+function recognised(columns, fields) {
+  if (columns.length === 0) return "Its columns are read when it is evaluated";
+  const known = Object.entries(fields).filter(([, column]) => column);
+  const said = known.map(([name, column]) => (name === column ? name : `${name.replaceAll("_", " ")} from ${column}`));
+  return `Columns: ${said.join(", ") || "none recognised"}`;
 }
 
 /**
  * @param {string} name
- * @param {string[]} columns  empty where the first bytes do not have them
- * @param {Record<string, string>} map
+ * @param {S.FileDraft} draft
  * @param {Actions} act
  */
-function columnOf(name, columns, map, act) {
+function columnOf(name, draft, act) {
+  const { key, columns, fields } = draft;
   const props = {
-    id: `column-${name}`,
-    ".value": map[name] ?? "",
-    onchange: (/** @type {any} */ event) => act.mapColumn(name, event.target.value),
+    id: `column-${key}-${name}`,
+    ".value": fields[name] ?? "",
+    onchange: (/** @type {any} */ event) => act.mapColumn(draft, name, event.target.value),
   };
   const label = `${name.replaceAll("_", " ")}${name === "response" ? "" : " (optional)"}`;
   if (columns.length === 0) return field(label, h("input", { type: "text", placeholder: name, ...props }));
@@ -83,36 +109,67 @@ function columnOf(name, columns, map, act) {
 }
 
 /**
- * Return why a file cannot be evaluated, null where it can.
+ * Return why no file can be sent now, "" where one can.
  *
- * @param {S.UploadDraft} upload
+ * @param {S.FileDraft[]} files
  * @param {S.Options | null} options
  */
-export function refusal({ file, columns, map }, options) {
-  if (!file) return "Choose a file";
-  if (options && file.size > options.upload_bytes) {
-    return `The file is larger than ${Math.floor(options.upload_bytes / 2 ** 20)} MiB: evaluate it with \`ufo evaluate\``;
-  }
-  return columns.length > 0 && !map.response ? "Say which column has the responses" : null;
+function refusal(files, options) {
+  const incomplete = files.find((one) => lacking(one));
+  if (incomplete) return `${incomplete.file.name}: ${lacking(incomplete)}`;
+  if (files.some((one) => one.sent !== null)) return "Sending";
+  return files.some((one) => refusalOf(one, options) === "") ? "" : "None of these files can be evaluated";
+}
+
+/**
+ * Return why a file cannot be evaluated and what to do, "" where it can.
+ *
+ * @param {S.FileDraft} draft
+ * @param {S.Options | null} options
+ */
+export function refusalOf(draft, options) {
+  const { file, refused } = draft;
+  if (options && file.size > options.upload_bytes) return `It is larger than ${amount(options.upload_bytes)}: split it, or evaluate it with \`ufo evaluate\``;
+  return refused ? `${capital(refused)}.` : lacking(draft);
+}
+
+/** Return what a file waits for before it can be sent. @param {S.FileDraft} draft */
+function lacking({ kind, columns, fields, refused, problem }) {
+  if (refused || problem) return "";
+  if (!kind) return "Its beginning is read";
+  return columns.length > 0 && !fields.response ? "Say which column has the responses" : "";
 }
 
 /**
  * @param {S.UploadStatus} upload
  * @param {Actions} act
  */
-function uploadRow({ id, name, state, done, total, run, log }, act) {
+function uploadRow(upload, act) {
+  const { id, name, state, done, total, run, log, resumable } = upload;
   const under = state === "waiting" || state === "running";
   const kept = state === "stopped" || state === "failed";
-  const said = state === "failed" && log.length > 0 ? ` ${log.at(-1)}` : kept && ", and can go on where it was";
-  const read = state === "waiting" ? "waiting" : done > 0 ? `${grouped(done)} so far` : "reading the file";
-  return row(id, name, [
-    [state, said && h("span", { class: state === "failed" ? "small warning" : "small" }, said)],
-    [total > 0 ? `${grouped(done)} of ${grouped(total)}` : read, under && total > 0 && h("progress", { max: total, ".value": done, "aria-label": `Progress of ${name}` })],
+  const failed = state === "failed";
+  return row(id, h("span", { dir: "auto" }, name), [
+    [
+      state,
+      failed && h("span", { class: "small warning", dir: "auto" }, ` ${log.at(-1) ?? ""}`),
+      kept && h("span", { class: "small" }, resumable ? " It can go on where it was." : " Change the file or its columns, and choose it again."),
+    ],
+    [progressOf(upload), state === "running" && total > 0 && h("progress", { max: total, ".value": done, "aria-label": `Progress of ${name}` })],
     [
       under && button("Stop", () => void act.stopUpload(id), { class: "small" }),
-      kept && button("Resume", () => void act.resumeUpload(id), { class: "small" }),
-      kept && button("Delete", () => void act.stopUpload(id), { class: "small quiet" }),
+      kept && resumable && button("Resume", () => void act.resumeUpload(id), { class: "small" }),
       run && button("Open", () => act.go({ view: "runs", run }), { class: "small" }),
+      !under && button("Delete", () => void act.deleteUpload(upload), { class: "small quiet", "aria-label": `Delete ${name}` }),
     ],
   ]);
+}
+
+/** @param {S.UploadStatus} upload */
+function progressOf({ state, phase, seconds, done, total }) {
+  const counts = total > 0 ? `${grouped(done)} of ${grouped(total)}` : `${grouped(done)} so far`;
+  if (state === "waiting") return "waiting for another to end";
+  if (state !== "running") return total > 0 ? counts : "–";
+  const doing = { starting: "starting", reading: "reading the file", evaluating: counts }[phase];
+  return `${doing} · ${Math.round(seconds)} s`;
 }
