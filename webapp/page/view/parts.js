@@ -40,7 +40,7 @@ export function field(label, control) {
 
 /**
  * @param {Given} text
- * @param {() => unknown} onclick
+ * @param {(event: any) => unknown} onclick
  * @param {Record<string, any>} [props]
  */
 export function button(text, onclick, props = {}) {
@@ -65,7 +65,7 @@ export const checkbox = (on, change, props) =>
   h("input", { ...props, type: "checkbox", ".checked": on, onchange: (/** @type {any} */ { target }) => change(target.checked) });
 
 /** A checkbox before its name. @param {string} name @param {boolean} on @param {(on: boolean) => void} change */
-export const tick = (name, on, change) => h("label", { class: "tick", key: name }, checkbox(on, change), name);
+export const tick = (name, on, change) => h("label", { class: "tick", dir: "auto", key: name }, checkbox(on, change), name);
 
 /**
  * @param {S.Problem} problem
@@ -113,6 +113,16 @@ export function table(caption, heads, rows) {
  */
 export const row = (key, head, cells, props) =>
   h("tr", { ...props, key }, h("th", { scope: "row" }, head), cells.map((cell) => cell !== false && h("td", null, cell)));
+
+/**
+ * One line that opens to more. Until then it is cut off where the window ends.
+ *
+ * @param {Given} line
+ * @param {Given} more
+ * @param {Record<string, any>} [props]
+ */
+export const fold = (line, more, props) =>
+  h("details", { ...props, class: `fold ${props?.class ?? ""}` }, h("summary", { dir: "auto" }, line), more);
 
 /** A button that looks like a link. @param {string} text @param {() => void} act */
 export const link = (text, act) => button(text, act, { class: "link" });

@@ -4,7 +4,7 @@ import { labelSheet } from "../api.js";
 import { derive, shownOpen } from "../derived.js";
 import { h } from "../dom.js";
 import { detailView } from "./detail.js";
-import { failuresView, messageView } from "./message.js";
+import { messageView } from "./message.js";
 import { button } from "./parts.js";
 import { contributionsView, isScored } from "./scores.js";
 import { selectionView } from "./selection.js";
@@ -23,11 +23,9 @@ export function resultView(state, act) {
   const open = checked && !running ? shownOpen(checked, state.open) : state.open;
   const derived = checked && derive(checked, selection, state.rescored);
   return [
-    bar(state, act),
     checked || job.status !== "idle"
-      ? messageView(state, derived, act)
-      : place.view === "response" && h("p", { class: "card" }, "Loading"),
-    checked && checked.sentences.length > 0 && tools(state, checked, act),
+      ? messageView(state, derived, bar(state, act), act)
+      : [h("div", { class: "row" }, bar(state, act)), place.view === "response" && h("p", { class: "card" }, "Loading")],
     job.status !== "idle" &&
       !checked?.sentences.length &&
       h("p", { class: "card sentences", dir: "auto" }, draft.text),
@@ -37,7 +35,6 @@ export function resultView(state, act) {
       h(
         "div",
         { class: `result${running ? " running" : ""}` },
-        failuresView(checked.failures),
         h(
           "div",
           { class: "columns" },
@@ -45,42 +42,41 @@ export function resultView(state, act) {
           detailView(checked, derived, state, open, running, act),
           !running && isScored(checked) && contributionsView(checked, derived),
           !running && selectionView(checked, derived, selection, open, act),
+          !running && tools(state, checked, act),
         ),
       ),
   ];
 }
 
 /**
+ * The ways back, and to another check.
+ *
  * @param {S.State} state
  * @param {Actions} act
  */
 function bar({ place, checked, job, listing }, act) {
   const { run } = place;
-  return h(
-    "div",
-    { class: "row" },
+  return [
     run === null
       ? button("← Edit text", () => act.backToText())
       : button(`← ${listing?.overview.run === run ? listing?.overview.title : "The run"}`, () => act.go({ view: "runs", run })),
     checked && run !== null && button("Edit text and check again", () => act.recheck(checked)),
     run === null && job.status !== "running" && button("Check again", () => void act.check(), { class: "quiet" }),
-  );
+  ];
 }
 
 /**
- * The actions on a result. They are below the headline, so that the headline does not move.
+ * What a reader takes along, below all that is read.
  *
  * @param {S.State} state
  * @param {NonNullable<S.State["checked"]>} checked
  * @param {Actions} act
  */
-function tools({ place: { run }, labels, open, job }, checked, act) {
+function tools({ place: { run }, labels }, checked, act) {
   return h(
-    "div",
-    { class: "row" },
-    checked.units.length > 0 &&
-      button(open.all ? "Close all" : "Open all", () => act.openAll(), { class: "quiet", "aria-pressed": String(open.all) }),
-    job.status !== "running" && button("Download as JSON", () => act.download(checked), { class: "quiet" }),
+    "section",
+    { class: "card row", "aria-label": "Download" },
+    button("Download as JSON", () => act.download(checked), { class: "quiet" }),
     checked.scores.headline &&
       button("as a report", () => void act.downloadReport(checked), { class: "quiet", "aria-label": "Download as a report" }),
     Object.keys(labels).length > 0 &&
