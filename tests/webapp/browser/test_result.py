@@ -59,7 +59,7 @@ def test_the_headline_comes_first_with_what_is_contradicted(page: Page) -> None:
     expect(page.locator(".claim")).to_have_count(0)
     result = page.get_by_role("region", name="Result")
     expect(result.get_by_role("heading")).to_have_text(
-        "2 of 6 claims supported, 1 contradicted, 1 not found, 2 not judged"
+        "2 of 6 claims supported, 1 contradicted, 1 not found, 2 errors"
     )
     result.get_by_text("1 contradicted claim", exact=True).click()
     expect(result.get_by_role("listitem")).to_contain_text(

@@ -24,7 +24,7 @@ const ROOM = 320;
 export function evidenceView(key, row, passage, kept, whole, cost, sharers, act) {
   const label = outcomeLabel(row);
   return h(
-    "section",
+    "div",
     {
       class: `evidence ${label.look}${kept ? "" : " off"}`,
       role: "group",
