@@ -85,7 +85,7 @@ def headline(states: Iterable[str] | Mapping[str, int], failed: bool = False) ->
     parts = [f"{counts[SUPPORTED]:,} of {quantity(n, 'claim')} supported"]
     for state in (CONTRADICTED, PARTLY, NOT_FOUND):
         parts += [f"{counts[state]:,} {state}"] if counts[state] else []
-    parts += [f"{counts[ERROR]:,} not judged"] if counts[ERROR] else []
+    parts += [quantity(counts[ERROR], "error")] if counts[ERROR] else []
     return ", ".join(parts)
 
 

@@ -34,7 +34,7 @@ def test_runs_are_listed_the_newest_first_with_what_they_can_be_filtered_by(
     assert [run["run"] for run in runs] == ["newer", "older"]
     assert runs[1]["counts"] == {"responses": 4, "units": 5, "failures": 0}
     run = client.get("/runs/older").json()
-    assert run["headline"] == "2 of 5 claims supported, 2 contradicted, 1 not judged"
+    assert run["headline"] == "2 of 5 claims supported, 2 contradicted, 1 error"
     assert run["models"] == ["m1", "m2"]
     assert run["datasets"] == ["d1"]
 

@@ -22,6 +22,9 @@ const UNDO = 10;
 /** Seconds without an event after which the page reports that the service is silent. */
 const QUIET = 4;
 
+/** A window in which the evidence stands beside the text. */
+const WIDE = "(min-width: 52rem)";
+
 /** @import * as T from "./types.js" */
 /** @import * as S from "./state.js" */
 
@@ -195,11 +198,19 @@ export function createActions(store) {
   /** @param {Partial<S.Opened>} change  all else is closed */
   const openOnly = (change) => set({ open: { ...NOTHING_OPEN, ...change } });
 
-  /** @param {number | null} sentence */
-  function bringToView(sentence) {
+  /** @param {number | null} sentence @param {ScrollLogicalPosition} [block] */
+  function bringToView(sentence, block = "center") {
     const node = document.getElementById(`sentence-${sentence}`);
-    node?.scrollIntoView({ block: "center" });
+    node?.scrollIntoView({ block });
     return node;
+  }
+
+  /** After the next rendering, focus the first evidence that is open, or what stands in its place. */
+  async function intoEvidence() {
+    await null;
+    const detail = document.getElementById("detail");
+    const evidence = detail?.querySelector(".claim-body > .evidence, details[open] > .evidence");
+    /** @type {HTMLElement | null | undefined} */ (evidence ?? detail)?.focus();
   }
 
   return {
@@ -292,22 +303,33 @@ export function createActions(store) {
       openOnly({ sentence: next, whole: open.whole });
       bringToView(next)?.focus({ preventScroll: true });
     },
-    /** Close what is open, and go back to its sentence. */
+    /** Close what is open, and go back to its sentence; where all is open, to that of the claim. */
     close() {
-      const { sentence } = opened();
+      const claim = document.activeElement?.closest(".claim")?.id;
+      const unit = get().checked?.units.find((one) => `claim-${one.unit_id}` === claim);
+      const sentence = opened().sentence ?? unit?.sentence_index;
       openOnly({ closed: true });
       document.getElementById(`sentence-${sentence}`)?.focus();
     },
     /** @param {number | null} sentence */
     openSentence(sentence) {
       const open = opened();
-      const same = open.sentence === sentence && !open.all;
+      // In a narrow window only what the reader chose is in the sheet, so that a first choice opens.
+      const isShown = get().open === open || matchMedia(WIDE).matches;
+      const same = open.sentence === sentence && !open.all && isShown;
       openOnly({ sentence: same ? null : sentence, closed: same, whole: open.whole });
     },
-    /** @param {T.FactUnit} unit */
-    goToClaim({ unit_id: claim, sentence_index: sentence }) {
+    /** Open a sentence by a key, and go to its evidence. @param {number} sentence */
+    enterSentence(sentence) {
+      openOnly({ sentence, whole: opened().whole });
+      bringToView(sentence, "nearest");
+      return intoEvidence();
+    },
+    /** @param {T.FactUnit} unit @param {boolean} [byKey]  whether the focus goes along */
+    goToClaim({ unit_id: claim, sentence_index: sentence }, byKey) {
       openOnly({ sentence, claim });
       bringToView(sentence);
+      if (byKey) void intoEvidence();
     },
     /** @param {string} claim  "" for none */
     openClaim: (claim) => set({ open: { ...opened(), claim } }),

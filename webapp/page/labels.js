@@ -35,24 +35,24 @@ export const WAITING = label("…", "not judged", "plain", "a claim of it is not
 
 /** @type {Record<string, Label>} */
 export const CLAIMS = {
-  supported: label("✓", "Supported", "good", "the evidence that counts supports it"),
-  refuted: label("✗", "Contradicted", "bad", "the evidence that counts contradicts it"),
-  noans: label("?", "Not found", "none", "passages were found, and none answers it"),
-  nothing: label("○", "Not found", "none", "no source had a passage about it"),
-  unticked: label("☐", "All ticked off", "none", "all of its evidence is ticked off"),
-  error: label("⚠", "Error", "fault", "it could not be judged; this says nothing of it"),
-  refused: label("⊘", "Refused by the model", "fault", "the model would not judge it; this says nothing of it"),
-  waiting: label("…", "Not judged", "plain", "it has no verdict yet"),
+  supported: label("✓", "supported", "good", "the evidence that counts supports it"),
+  refuted: label("✗", "contradicted", "bad", "the evidence that counts contradicts it"),
+  noans: label("?", "not found", "none", "passages were found, and none answers it"),
+  nothing: label("○", "not found", "none", "no source had a passage about it"),
+  unticked: label("☐", "not found (ticked off)", "none", "all of its evidence is ticked off"),
+  error: label("⚠", "error", "fault", "it could not be judged; this says nothing of it"),
+  refused: label("⊘", "error: refused by the model", "fault", "the model would not judge it; this says nothing of it"),
+  waiting: label("…", "not judged", "plain", "it has no verdict yet"),
 };
 
-export const DISAGREE = label("≠", "Sources disagree", "split", "some evidence supports it and some contradicts it");
+export const DISAGREE = label("≠", "sources disagree", "split", "some evidence supports it and some contradicts it");
 
 /** @type {Record<string, Label>} */
 const OUTCOMES = {
-  supported: label("✓", "Supports", "good"),
-  refuted: label("✗", "Contradicts", "bad"),
-  noans: label("?", "Does not answer", "none"),
-  error: label("⚠", "Error", "fault"),
+  supported: label("✓", "supports", "good"),
+  refuted: label("✗", "contradicts", "bad"),
+  noans: label("?", "does not answer", "none"),
+  error: label("⚠", "error", "fault"),
 };
 
 /** @type {Record<string, string>} */
@@ -76,10 +76,12 @@ export const REASONS = {
  * @returns {Label}
  */
 export function outcomeLabel(row) {
-  if (row.passage_id === null && row.outcome === "noans") return CLAIMS.nothing;
   if (isRefusal(row)) return CLAIMS.refused;
   return OUTCOMES[row.outcome] ?? OUTCOMES.error;
 }
+
+/** Return whether a row is no judgement, so that its claim may be an error. @param {T.Evidence} row */
+export const isUnusable = (row) => row.outcome === "error" || row.reason === "unsupported_language";
 
 /** @param {T.Evidence} row */
 const isRefusal = (row) =>
@@ -96,9 +98,7 @@ const isRefusal = (row) =>
 export function claimLabel(label, all, chosen) {
   if (label === undefined) return CLAIMS.waiting;
   if (label !== null) return label === 1 ? CLAIMS.supported : CLAIMS.refuted;
-  if (chosen.some((row) => row.outcome === "error")) {
-    return chosen.some(isRefusal) ? CLAIMS.refused : CLAIMS.error;
-  }
+  if (chosen.some(isUnusable)) return chosen.some(isRefusal) ? CLAIMS.refused : CLAIMS.error;
   if (chosen.some((row) => row.passage_id !== null)) return CLAIMS.noans;
   return all.some((row) => row.passage_id !== null) ? CLAIMS.unticked : CLAIMS.nothing;
 }

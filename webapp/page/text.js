@@ -97,6 +97,9 @@ export const decimal = (value) => value?.toFixed(3) ?? "–";
 /** @param {number} n  of which thousands are set off */
 export const grouped = (n) => n.toLocaleString("en");
 
+/** @template Item @param {readonly Item[]} items @param {(item: Item) => number} valueOf */
+export const sum = (items, valueOf) => items.reduce((total, item) => total + valueOf(item), 0);
+
 /** @param {string} words */
 export const capital = (words) => words.charAt(0).toUpperCase() + words.slice(1);
 

@@ -58,8 +58,15 @@
  *
  * @typedef {object} Usage
  * @property {string} request_id
- * @property {number | null} cost_usd
+ * @property {string} step
+ * @property {string | null} source
+ * @property {string | null} model
+ * @property {string} status
  * @property {boolean} cached
+ * @property {boolean} coalesced  answered by an equal request that was under way
+ * @property {number | null} prompt_tokens
+ * @property {number | null} completion_tokens
+ * @property {number | null} cost_usd  null: the price is not known
  *
  * @typedef {object} Failure
  * @property {string} step

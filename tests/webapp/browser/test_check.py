@@ -80,7 +80,7 @@ def test_a_text_has_the_score_of_its_response(
     _fill(page, text, "")
     _check(page)
     expect(page.locator(".headline")).to_have_text(headline)
-    values = page.locator(".scores > p strong")
+    values = page.locator(".scores strong")
     expect(values.first).to_have_text(score)
 
 

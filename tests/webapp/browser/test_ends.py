@@ -104,7 +104,7 @@ def _ended(page: Page, said: str) -> None:
     expect(page.locator(".headline")).to_contain_text(said)
     expect(page.get_by_role("button", name="Cancel")).to_have_count(0)
     if "judged" in said:
-        counts = r"\d+ (supported|contradicted|undecided)"
+        counts = r"\d+ (supported|contradicted|not found)"
         expect(page.locator(".headline")).to_have_text(re.compile(f"{counts}$"))
         page.locator("#sentence-1").click()
         expect(page.locator(".claim .evidence").first).to_be_visible()

@@ -26,8 +26,8 @@ def test_each_sentence_has_the_state_of_the_view_and_its_own_line(page: Page, ru
         for text, sentence in zip(sentences.all_inner_texts(), SENTENCES, strict=True)
     ]
     assert said == [
-        *("✓ supported ≠ Sources disagree", "✗ contradicted", "✓ supported", "? not found"),
-        *("⚠ error ⊘ Refused by the model ⚠ Error", "· no claim"),
+        *("✓ supported ≠ sources disagree", "✗ contradicted", "✓ supported", "? not found"),
+        *("⚠ error ⊘ error: refused by the model ⚠ error", "· no claim"),
     ]
     sql = "SELECT state FROM sentence_scores WHERE response_id = ? ORDER BY sentence_index"
     with Results(finished_runs(runs)) as results:
@@ -59,8 +59,9 @@ def test_the_headline_comes_first_with_what_is_contradicted(page: Page) -> None:
     expect(page.locator(".claim")).to_have_count(0)
     result = page.get_by_role("region", name="Result")
     expect(result.get_by_role("heading")).to_have_text(
-        "2 of 6 claims supported, 1 contradicted, 1 not found, 2 not judged"
+        "2 of 6 claims supported, 1 contradicted, 1 not found, 2 errors"
     )
+    result.get_by_text("1 contradicted claim", exact=True).click()
     expect(result.get_by_role("listitem")).to_contain_text(
         ["✗ The Moon is made of cheese.Passage of reference:alder-1-cheese-0. Given reference"]
     )
@@ -122,7 +123,7 @@ def test_the_scores_of_the_whole(page: Page) -> None:
     ]
     coverage = scores.get_by_text("Coverage 0.500", exact=True)
     expect(coverage).to_be_hidden()
-    scores.get_by_text("Other scores").click()
+    scores.get_by_text("Factuality score 0.333").click()
     expect(coverage).to_be_visible()
     sources = page.get_by_role("region", name="Sources", exact=True)
     bar = sources.get_by_role("img")
@@ -137,10 +138,10 @@ def test_the_scores_of_the_whole(page: Page) -> None:
 
 def test_a_claim_looks_like_what_it_is(page: Page) -> None:
     for sentence, labels in (
-        (0, ["✓ Supported ≠ Sources disagree"]),
-        (1, ["✗ Contradicted"]),
-        (3, ["○ Not found"]),
-        (4, ["⚠ Error", "⊘ Refused by the model"]),
+        (0, ["✓ supported ≠ sources disagree"]),
+        (1, ["✗ contradicted"]),
+        (3, ["○ not found"]),
+        (4, ["⚠ error", "⊘ error: refused by the model"]),
     ):
         page.goto("about:blank")
         claims = _open(page, sentence)
@@ -150,7 +151,7 @@ def test_a_claim_looks_like_what_it_is(page: Page) -> None:
         # Nothing of what failed or is missing looks refuted.
         assert sentence < 3 or page.locator("#detail .bad").count() == 0
     claims.nth(1).get_by_role("button", name="Gold glows.").click()
-    refused = page.locator(".evidence", has_text="Refused by the model")
+    refused = page.locator(".evidence", has_text="refused by the model")
     expect(refused).to_contain_text("I cannot help with that.")
 
 
@@ -160,13 +161,13 @@ def test_evidence_says_who_says_what(page: Page) -> None:
     expect(evidence).to_have_count(3)
     nile = evidence.nth(0)
     expect(evidence.nth(1)).to_be_hidden()
-    claim.get_by_text("2 without an answer").click()
+    claim.get_by_text("2 do not answer").click()
     expect(evidence.nth(2)).to_contain_text("the source found no passage")
     link = nile.get_by_role("link", name="Nile")
     expect(link).to_have_attribute("href", "https://en.wikipedia.org/wiki/Nile")
     expect(link).to_have_attribute("rel", "noopener noreferrer")
     for said in (
-        "✓ Supports", "wiki · en.wikipedia.org · wiki · Course · published 2024-05-06",
+        "✓ supports", "wiki · en.wikipedia.org · wiki · Course · published 2024-05-06",
         "Answer: in Africa", "Why: The passage says so.", "judge llm", "model judge-7b",
         "prompt 0123abcd", "probability 90 %", "cost $0.002100",
     ):  # fmt: skip

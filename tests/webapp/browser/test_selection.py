@@ -25,9 +25,9 @@ def test_a_document_off_moves_every_score_and_reset_brings_it_back(page: Page) -
     expect(page.locator("#sentence-2 .chip").first).to_have_text("? not found")
     assert _values(page) == ["0.167", "0.500", "0.333", "0.400"]
     expect(page.locator(".headline")).to_have_text(
-        "1 of 6 claims supported, 1 contradicted, 2 not found, 2 not judged"
+        "1 of 6 claims supported, 1 contradicted, 2 not found, 2 errors"
     )
-    expect(page.locator(".claim-facts .chip").first).to_have_text("? Not found")
+    expect(page.locator(".claim-facts .chip").first).to_have_text("? not found")
     ours = [url for url in asked if "/page/" not in url]
     assert [url.rpartition("/")[2] for url in ours] == ["score"]
     page.reload()
@@ -52,7 +52,7 @@ def test_categories_have_shares_and_are_ticked_for_all(page: Page) -> None:
     expect(page.get_by_label("Scores")).to_contain_text("with all evidence: factuality score 0.333")
     assert _values(page) == ["0.167", "1.000", "0.167", "1.000"]
     page.locator("#sentence-0").click()
-    expect(page.locator(".claim-facts .chip").first).to_have_text("☐ All ticked off")
+    expect(page.locator(".claim-facts .chip").first).to_have_text("☐ not found (ticked off)")
 
 
 def test_the_old_scores_stay_until_the_new_ones_are_there(page: Page) -> None:

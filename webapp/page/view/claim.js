@@ -51,7 +51,7 @@ export function claimView(
       { class: "row small claim-facts" },
       chip(claimLabel(label, rows, chosen)),
       disagrees(chosen) && chip(DISAGREE),
-      h("span", { class: "muted" }, decided(label, source, tied)),
+      h("span", { class: "muted", dir: "auto" }, decided(label, source, tied)),
       given && h("span", { class: "muted" }, youSay(given, label)),
       pastError && h("span", { class: "muted" }, "past a source that gave only errors"),
       of.length > 0 && h("span", { class: "muted" }, `supported ${yes} of ${of.length} evidence`),
@@ -60,7 +60,7 @@ export function claimView(
       h(
         "div",
         { class: "claim-body" },
-        h("p", { class: "small" }, h("span", { class: "muted" }, "Asked: "), unit.query),
+        h("p", { class: "small" }, h("span", { class: "muted" }, "Asked: "), h("span", { dir: "auto" }, unit.query)),
         judged && label !== undefined && humanLabelView(id, label, given, save, act),
         rows.length === 0 && h("p", { class: "muted" }, "No source has answered yet."),
         rows.flatMap((row, at) => (row.outcome === "noans" ? [] : [evidenceAt(row, at)])),
@@ -68,7 +68,7 @@ export function claimView(
           h(
             "details",
             { open: silent.length === rows.length },
-            h("summary", null, `${silent.length} without an answer`),
+            h("summary", null, `${silent.length} ${silent.length === 1 ? "does" : "do"} not answer`),
             rows.flatMap((row, at) => (row.outcome === "noans" ? [evidenceAt(row, at)] : [])),
           ),
       ),
@@ -99,13 +99,12 @@ function youSay(given, label) {
 }
 
 /**
- * @param {number | null | undefined} label  undefined before its verdict
+ * @param {number | null | undefined} label  of a verdict
  * @param {string | null} source
  * @param {boolean} tied
  */
 function decided(label, source, tied) {
-  if (label === undefined) return "";
-  if (label === null) return "undecided";
+  if (typeof label !== "number") return "";
   const by = source === "multi" ? "decided by vote of all sources" : `decided by ${source}`;
   return tied ? `${by}, on a tie` : by;
 }

@@ -32,6 +32,9 @@ export function detailView(checked, derived, { labels, saves, open: chosen }, op
     {
       class: `card detail${open.all ? " all" : ""}${chosen === open && (shown.length > 0 || sentence !== null) ? " open" : ""}`,
       id: "detail",
+      tabindex: "-1",
+      // Another sentence is read from its beginning.
+      key: open.all ? "all" : sentence,
       "aria-label": "Claims and evidence",
     },
     (sentence !== null || open.claim) &&
@@ -41,7 +44,7 @@ export function detailView(checked, derived, { labels, saves, open: chosen }, op
     shown.map((unit, at) => [
       open.all &&
         unit.sentence_index !== shown[at - 1]?.sentence_index &&
-        h("h2", { key: `s${unit.sentence_index}` }, titleOf(checked, unit.sentence_index)),
+        h("h2", { key: `s${unit.sentence_index}`, dir: "auto" }, titleOf(checked, unit.sentence_index)),
       claimOf(unit),
     ]).flat(),
   );

@@ -24,27 +24,32 @@ const ROOM = 320;
 export function evidenceView(key, row, passage, kept, whole, cost, sharers, act) {
   const label = outcomeLabel(row);
   return h(
-    "section",
-    { class: `evidence ${label.look}${kept ? "" : " off"}` },
+    "div",
+    {
+      class: `evidence ${label.look}${kept ? "" : " off"}`,
+      role: "group",
+      tabindex: "-1",
+      "aria-label": `Evidence ${label.name}: ${titleOf(passage, row.source)}`,
+    },
     h(
       "div",
       { class: "row" },
       passage && checkbox(kept, (on) => act.tickPassages([passage.passage_id], on), { "aria-label": `Count ${titleOf(passage, row.source)}`, title: "Untick to leave this passage out of every score" }),
       chip(label),
-      passage ? about(passage, row.source) : h("span", { class: "muted" }, `asked: ${row.source}`),
+      passage ? about(passage, row.source) : h("span", { class: "muted", dir: "auto" }, `asked: ${row.source}`),
     ),
     passage && passageView(key, passage.text ?? "", row.citation ?? null, whole, act),
-    row.citation_found === false && h("p", { class: "warning" }, "Its quote is not in the passage: ", h("q", null, row.citation)),
+    row.citation_found === false && h("p", { class: "warning" }, "Its quote is not in the passage: ", h("q", { dir: "auto" }, row.citation)),
     said("Reason", row.reason && (REASONS[row.reason] ?? row.reason)),
     said("Answer", row.answer),
     said("Why", row.rationale),
     said("The reply", row.outcome === "error" && row.raw_verdict),
-    h("p", { class: "small muted" }, provenance(row, cost, sharers)),
+    h("p", { class: "small muted", dir: "auto" }, provenance(row, cost, sharers)),
   );
 }
 
 /** @param {string} name @param {string | null | undefined | false} text */
-const said = (name, text) => text && h("p", null, h("span", { class: "muted" }, `${name}: `), text);
+const said = (name, text) => text && h("p", null, h("span", { class: "muted" }, `${name}: `), h("span", { dir: "auto" }, text));
 
 /**
  * @param {T.Passage} passage
@@ -64,8 +69,11 @@ function about(passage, source) {
   return h(
     "span",
     { class: "grow" },
-    link ? h("a", { href: link, target: "_blank", rel: "noopener noreferrer" }, title) : h("strong", null, title),
-    h("span", { class: "small muted" }, ` ${facts.filter(Boolean).join(" · ")}`),
+    link
+      ? h("a", { href: link, target: "_blank", rel: "noopener noreferrer", dir: "auto" }, title)
+      : h("strong", { dir: "auto" }, title),
+    " ",
+    h("span", { class: "small muted", dir: "auto" }, facts.filter(Boolean).join(" · ")),
   );
 }
 

@@ -29,6 +29,7 @@ export function humanLabelView(id, verdict, given, save, act) {
       h("input", {
         class: "grow",
         type: "text",
+        dir: "auto",
         maxlength: "1000",
         "aria-label": "Comment",
         placeholder: "comment (optional)",

@@ -1,10 +1,11 @@
-/** The top of the result, above all numbers: headline, contradictions, failures. */
+/** The top of the result: the headline, and a line each for the rest, which opens on request. */
 
 import { titleOf } from "../derived.js";
-import { h } from "../dom.js";
-import { REASONS } from "../labels.js";
+import { h, memo } from "../dom.js";
+import { REASONS, isUnusable } from "../labels.js";
+import { IDLE } from "../state.js";
 import { counted, excerpt, findQuote } from "../text.js";
-import { button, problemBox } from "./parts.js";
+import { button, fold, problemBox } from "./parts.js";
 import { scoresView } from "./scores.js";
 import { stagesView } from "./stages.js";
 
@@ -14,41 +15,80 @@ import { stagesView } from "./stages.js";
 /** @import { Actions } from "../actions.js" */
 
 const ROOM = 240;
-const MOST = 20;
+/** The characters of a question that fit on one line. */
+const LINE = 60;
 
 /**
- * It is shown from the start of a check, so that its headline keeps the focus.
+ * It is shown from the start of a check, so that its headline keeps the focus. The text begins
+ * below it, so nothing here takes more than a line by itself.
  *
  * @param {S.State} state
  * @param {Derived | null} derived
+ * @param {import("../dom.js").Given} bar  buttons
  * @param {Actions} act
  */
-export function messageView({ checked, job, place, draft }, derived, act) {
+export function messageView({ checked, job, place, draft }, derived, bar, act) {
   const units = checked?.units ?? [];
   const wrong = units.filter((unit) => derived?.verdicts.get(unit.unit_id)?.label === 0);
   const question = checked?.response.question ?? (place.run === null ? draft.question : null);
   const found = checked?.scores.headline;
+  const running = job.status === "running";
   return h(
     "section",
     { class: "card message", "aria-label": "Result" },
-    h("h2", { class: "headline", id: "headline", tabindex: "-1" }, found ? derived?.scores.headline : progress(job, units, derived)),
-    place.view === "check" && stagesView(job, act),
+    h(
+      "div",
+      { class: "row" },
+      h("h2", { class: "headline grow", id: "headline", tabindex: "-1" }, found ? derived?.scores.headline : progress(job, checked, derived)),
+      h("div", { class: "row toolbar" }, bar),
+    ),
     job.problem && problemBox(job.problem),
-    question && h("p", { dir: "auto" }, h("span", { class: "muted" }, "Question: "), question),
-    checked?.response.model && h("p", { class: "muted" }, `Answer of ${checked.response.model}`),
-    found && derived?.rescored && h("p", { class: "before" }, `With all evidence: ${found}`),
-    found && derived && job.status !== "running" && scoresView(checked, derived),
-    found && derived && unusable(checked, derived),
-    found && checked.basis?.trust && isJudged(checked) && trustView(checked.basis),
-    checked && derived && wrong.length > 0 && contradictions(checked, derived, wrong, act),
-    checked?.basis && basisView(checked.basis),
+    h(
+      "div",
+      { class: "facts" },
+      found && derived?.rescored && h("p", { class: "before" }, `With all evidence: ${found}`),
+      found && derived && !running && scoresView(checked, derived),
+      // What takes the place of the score until there is one, so that the text does not move.
+      running && h("p", { class: "muted" }, "The score follows when every claim is judged."),
+      checked?.basis && basisView(checked.basis, isJudged(checked)),
+      found && derived && unusable(checked, derived),
+      aboutView(question, checked?.response.model),
+      stagesView(place.view === "check" ? job : IDLE, checked?.usage ?? [], act),
+      checked && failuresView(checked.failures),
+      checked && derived && !running && wrong.length > 0 && contradictions(checked, derived, wrong, act),
+    ),
   );
 }
 
-/** @param {T.Basis} basis */
-function trustView({ trust, judged_by: figures }) {
-  const more = figures && h("details", null, h("summary", null, "more"), h("p", { class: "small" }, figures));
-  return h("div", { class: "trust" }, h("p", null, trust), more);
+/**
+ * Who answered which question.
+ *
+ * @param {string | null | undefined} question
+ * @param {string | null | undefined} model
+ */
+function aboutView(question, model) {
+  const who = model && ["Answer of ", h("span", { dir: "auto" }, model)];
+  if (!question) return who && h("p", { class: "muted" }, who);
+  const line = [h("span", { class: "muted" }, who ? [who, " to: "] : "Question: "), question];
+  return question.length < LINE ? h("p", { dir: "auto" }, line) : fold(line, null);
+}
+
+/**
+ * How far to trust the verdicts; on request the figures, and what they rest on.
+ *
+ * @param {T.Basis} basis
+ * @param {boolean} judged  whether any evidence was judged
+ */
+function basisView({ trust, judged_by: figures, judge, sources, language }, judged) {
+  const facts = [["Judged by", judge], ["Sources, in order", sources.join("; ")], ["Language", language]];
+  return fold(
+    (judged && trust) || judge,
+    [
+      judged && figures && h("p", { class: "small" }, figures),
+      h("dl", { class: "small" }, facts.map(([name, means]) => [h("dt", null, name), h("dd", { dir: "auto" }, means)])),
+    ],
+    { class: "trust" },
+  );
 }
 
 /** Return whether a claim was checked against a passage. @param {T.Checked} checked */
@@ -58,20 +98,22 @@ const isJudged = ({ evidence }) => evidence.some((row) => row.passage_id !== nul
  * Return the progress of a check that runs or ended early, in words.
  *
  * @param {S.Job} job
- * @param {T.FactUnit[]} units
+ * @param {T.Checked | null} checked
  * @param {Derived | null} derived
  */
-function progress({ status }, units, derived) {
-  const labels = [...(derived?.verdicts.values() ?? [])].map((one) => one.label);
-  const judged = `${labels.length} of ${counted(units.length, "claim")}`;
-  if (status === "running") return units.length > 0 ? `Judging: ${judged}` : "Reading the text";
+function progress({ status }, checked, derived) {
+  const verdicts = [...(derived?.verdicts.values() ?? [])];
+  const n = checked?.units.length ?? 0;
+  const judged = `${verdicts.length} of ${counted(n, "claim")}`;
+  if (status === "running") return n > 0 ? `Judging: ${judged}` : "Reading the text";
   const how = status === "cancelled" ? "Cancelled" : "Ended early";
-  if (units.length === 0) return `${how}, before a claim was found`;
-  const counts = /** @type {const} */ ([[1, "supported"], [0, "contradicted"], [null, "undecided"]]).flatMap(([label, name]) => {
-    const n = labels.filter((one) => one === label).length;
-    return n > 0 ? `${n} ${name}` : [];
+  if (n === 0) return `${how}, before a claim was found`;
+  const states = verdicts.map(({ label, unit_id: id }) => {
+    if (label !== null) return label === 1 ? "supported" : "contradicted";
+    return derived?.facts.evidenceByUnit.get(id)?.some(isUnusable) ? "error" : "not found";
   });
-  return [`${how}: ${judged} judged`, ...counts].join(", ");
+  const counts = Object.entries(Object.groupBy(states, (state) => state));
+  return [`${how}: ${judged} judged`, ...counts.map(([state, of]) => `${of?.length} ${state}`)].join(", ");
 }
 
 /**
@@ -81,32 +123,46 @@ function progress({ status }, units, derived) {
 function unusable({ evidence }, { scores, mode }) {
   const warning = scores.scores.find((one) => one.mode === mode)?.beside;
   if (!warning) return null;
-  const failed = evidence.filter((row) => row.reason && (row.outcome === "error" || row.reason === "unsupported_language"));
+  const failed = evidence.filter((row) => row.reason && isUnusable(row));
   const reasons = [...new Set(failed.map((row) => REASONS[row.reason ?? ""] ?? row.reason))];
-  return h("p", { class: "warning" }, `⚠ ${[warning, reasons.join("; ")].filter(Boolean).join(": ")}`);
+  return fold(`⚠ ${[warning, reasons.join("; ")].filter(Boolean).join(": ")}`, null, { class: "warning" });
 }
 
 /**
+ * All contradicted claims, each with the evidence against it.
+ *
  * @param {T.Checked} checked
  * @param {Derived} derived
  * @param {T.FactUnit[]} units
  * @param {Actions} act
  */
 function contradictions(checked, derived, units, act) {
+  const items = units.map((unit) => {
+    const rows = derived.facts.evidenceByUnit.get(unit.unit_id) ?? [];
+    const row = rows.find((one) => one.outcome === "refuted" && derived.keeps(one));
+    return memo(unit.unit_id, contradictionView, unit, row, checked.passages[row?.passage_id ?? ""], act);
+  });
+  return fold(
+    h("span", { class: "bad" }, `✗ ${counted(units.length, "contradicted claim")}`),
+    h("ul", { class: "contradicted", "aria-label": "Contradicted claims" }, items),
+    { class: "whole" },
+  );
+}
+
+/**
+ * @param {T.FactUnit} unit
+ * @param {T.Evidence | undefined} row
+ * @param {T.Passage | undefined} passage
+ * @param {Actions} act
+ */
+function contradictionView(unit, row, passage, act) {
+  // A key makes a click without a count.
+  const onclick = (/** @type {MouseEvent} */ { detail: clicks }) => act.goToClaim(unit, clicks === 0);
   return h(
-    "ul",
-    { class: "contradicted", "aria-label": "Contradicted claims" },
-    units.slice(0, MOST).map((unit) => {
-      const rows = derived.facts.evidenceByUnit.get(unit.unit_id) ?? [];
-      const row = rows.find((one) => one.outcome === "refuted" && derived.keeps(one));
-      return h(
-        "li",
-        { key: unit.unit_id },
-        button(`✗ ${unit.claim}`, () => act.goToClaim(unit), { class: "link bad", dir: "auto" }),
-        row && quoteView(row, checked.passages[row.passage_id ?? ""]),
-      );
-    }),
-    units.length > MOST && h("li", { key: "more" }, `${counted(units.length - MOST, "more claim")} contradicted, marked in the text`),
+    "li",
+    { key: unit.unit_id },
+    button(`✗ ${unit.claim}`, onclick, { class: "link bad", dir: "auto" }),
+    row && quoteView(row, passage),
   );
 }
 
@@ -122,18 +178,8 @@ function quoteView({ citation, source }, passage) {
     "div",
     null,
     h("q", { dir: "auto" }, text.slice(start, end), !found && end < text.length && " …"),
-    h("span", { class: "small muted" }, ` ${[titleOf(passage, source), source].join(" · ")}`),
-  );
-}
-
-/** @param {T.Basis} basis */
-function basisView({ judge, sources, language }) {
-  return h(
-    "dl",
-    { class: "small" },
-    [["Judged by", judge], ["Sources, in order", sources.join("; ")], ["Language", language]].map(
-      ([name, means]) => [h("dt", null, name), h("dd", null, means)],
-    ),
+    " ",
+    h("span", { class: "small muted", dir: "auto" }, [titleOf(passage, source), source].join(" · ")),
   );
 }
 
@@ -145,11 +191,11 @@ const STEPS = {
 };
 
 /**
- * The failures, a box for each step, at the top of the result.
+ * The failures, a line for each step, which opens to what happened and what to do.
  *
  * @param {T.Failure[]} failures
  */
-export function failuresView(failures) {
+function failuresView(failures) {
   const steps = Object.keys(STEPS).map((step) => /** @type {const} */ ([step, failures.filter((one) => one.step.split(":")[0] === step)]));
   return steps.flatMap(([step, found]) => {
     if (found.length === 0) return [];
@@ -157,6 +203,8 @@ export function failuresView(failures) {
     const [title, remedy] = STEPS[step];
     const shown = messages.slice(0, 3).join("; ");
     const left = messages.length > 3 ? `; and ${messages.length - 3} more` : "";
-    return [problemBox({ title: `${title} (${counted(found.length, "failure")})`, detail: shown + left, remedy })];
+    const line = h("span", { class: "warning" }, `⚠ ${title} (${counted(found.length, "failure")})`);
+    const more = [h("p", { dir: "auto" }, shown + left), h("p", null, h("span", { class: "muted" }, "What to do: "), remedy)];
+    return [h("div", { role: "alert", key: step }, fold(line, more))];
   });
 }

@@ -41,7 +41,7 @@ export function field(label, control) {
 
 /**
  * @param {Given} text
- * @param {() => unknown} onclick
+ * @param {(event: any) => unknown} onclick
  * @param {Record<string, any>} [props]
  */
 export function button(text, onclick, props = {}) {
@@ -66,7 +66,7 @@ export const checkbox = (on, change, props) =>
   h("input", { ...props, type: "checkbox", ".checked": on, onchange: (/** @type {any} */ { target }) => change(target.checked) });
 
 /** A checkbox before its name. @param {string} name @param {boolean} on @param {(on: boolean) => void} change */
-export const tick = (name, on, change) => h("label", { class: "tick", key: name }, checkbox(on, change), name);
+export const tick = (name, on, change) => h("label", { class: "tick", dir: "auto", key: name }, checkbox(on, change), name);
 
 /**
  * @param {S.Problem} problem
@@ -138,6 +138,16 @@ export function pager(of, page, total, turn) {
 
 /** A name in a cell, which breaks anywhere but leaves its column some width. @param {Given} name @param {string} [look] */
 export const longName = (name, look = "") => h("div", { class: `name ${look}`, dir: "auto" }, name);
+
+/**
+ * One line that opens to more. Until then it is cut off where the window ends.
+ *
+ * @param {Given} line
+ * @param {Given} more
+ * @param {Record<string, any>} [props]
+ */
+export const fold = (line, more, props) =>
+  h("details", { ...props, class: `fold ${props?.class ?? ""}` }, h("summary", { dir: "auto" }, line), more);
 
 /** A button that looks like a link. @param {string} text @param {() => void} act */
 export const link = (text, act) => button(text, act, { class: "link" });

@@ -4,7 +4,7 @@ import { fileOf, labelSheet } from "../api.js";
 import { derive, shownOpen } from "../derived.js";
 import { h } from "../dom.js";
 import { detailView } from "./detail.js";
-import { failuresView, messageView } from "./message.js";
+import { messageView } from "./message.js";
 import { button } from "./parts.js";
 import { contributionsView, isScored } from "./scores.js";
 import { selectionView } from "./selection.js";
@@ -23,11 +23,9 @@ export function resultView(state, act) {
   const open = checked && !running ? shownOpen(checked, state.open) : state.open;
   const derived = checked && derive(checked, selection, state.rescored);
   return [
-    bar(state, act),
     checked || job.status !== "idle"
-      ? messageView(state, derived, act)
-      : place.view === "response" && h("p", { class: "card" }, "Loading"),
-    checked && checked.sentences.length > 0 && tools(state, checked, act),
+      ? messageView(state, derived, bar(state, act), act)
+      : [h("div", { class: "row" }, bar(state, act)), place.view === "response" && h("p", { class: "card" }, "Loading")],
     job.status !== "idle" &&
       !checked?.sentences.length &&
       h("p", { class: "card sentences", dir: "auto" }, draft.text),
@@ -37,7 +35,6 @@ export function resultView(state, act) {
       h(
         "div",
         { class: `result${running ? " running" : ""}` },
-        failuresView(checked.failures),
         h(
           "div",
           { class: "columns" },
@@ -45,20 +42,21 @@ export function resultView(state, act) {
           detailView(checked, derived, state, open, running, act),
           !running && isScored(checked) && contributionsView(checked, derived),
           !running && selectionView(checked, derived, selection, open, act),
+          !running && tools(state, checked, act),
         ),
       ),
   ];
 }
 
 /**
+ * The ways back, and to another check.
+ *
  * @param {S.State} state
  * @param {Actions} act
  */
 function bar({ place, checked, job, listing }, act) {
   const { run } = place;
-  return h(
-    "div",
-    { class: "row" },
+  return [
     run === null
       ? button("← Edit text", () => act.backToText())
       : button(`← ${listing?.overview.run === run ? listing?.overview.title : "The run"}`, () => act.go({ view: "runs", run })),
@@ -66,24 +64,22 @@ function bar({ place, checked, job, listing }, act) {
     run === null && job.status !== "running" && button("Check again", () => void act.check(), { class: "quiet" }),
     checked?.id && job.status !== "running" && button("Forget", () => void act.forget(checked.id ?? ""), { class: "quiet", title: "Delete this result and its text from the service" }),
     job.notKept && h("p", { class: "warning" }, job.notKept),
-  );
+  ];
 }
 
 /**
- * The actions on a result. They are below the headline, so that the headline does not move.
+ * What a reader takes along, below all that is read.
  *
  * @param {S.State} state
  * @param {NonNullable<S.State["checked"]>} checked
  * @param {Actions} act
  */
-function tools({ place: { run }, labels, open, job, selection }, checked, act) {
+function tools({ place: { run }, labels, job, selection }, checked, act) {
   const json = fileOf(checked, selection, "json");
   const report = fileOf(checked, selection, "report");
   return h(
-    "div",
-    { class: "row" },
-    checked.units.length > 0 &&
-      button(open.all ? "Close all" : "Open all", () => act.openAll(), { class: "quiet", "aria-pressed": String(open.all) }),
+    "section",
+    { class: "card row", "aria-label": "Download" },
     job.status !== "running" &&
       (json
         ? h("a", { href: json, download: "checked.json" }, "Download as JSON")

@@ -24,27 +24,15 @@ export function scoresView(checked, { scores, mode, rescored }) {
   const main = scores.scores.find((one) => one.mode === mode);
   const was = before.scores.find((one) => one.mode === mode);
   const support = `${yes} of ${counted(yes + no + silent, "piece")} of evidence ${yes === 1 ? "supports its" : "support their"} claim${errors > 0 ? `, ${counted(errors, "error")} apart` : ""}`;
-  return h(
-    "section",
-    { class: "scores", "aria-label": "Scores" },
-    main &&
-      h(
-        "p",
-        null,
-        h("strong", null, capital(main.words)),
-        !main.words.startsWith("no score") && h("span", { class: "muted" }, " the share of all claims that are supported"),
-        rescored && was && ` (with all evidence: ${was.words})`,
-      ),
-    isScored(checked) && h(
-      "details",
-      null,
-      h("summary", null, "Other scores"),
-      line("Of decided claims", "the share that is supported", main?.decided_score, was?.decided_score),
-      line("Coverage", "the share of claims that some source decided", main?.coverage, was?.coverage),
-      line("Evidence support", support, credibility, before.passage.credibility),
-      scores.scores.length > 1 && modes(scores.scores),
-    ),
-  );
+  const said = main && [h("strong", null, capital(main.words)), rescored && was && ` (with all evidence: ${was.words})`];
+  const others = [
+    h("p", { class: "muted" }, "The factuality score is the share of all claims that are supported."),
+    line("Of decided claims", "the share that is supported", main?.decided_score, was?.decided_score),
+    line("Coverage", "the share of claims that some source decided", main?.coverage, was?.coverage),
+    line("Evidence support", support, credibility, before.passage.credibility),
+    scores.scores.length > 1 && modes(scores.scores),
+  ];
+  return h("section", { class: "scores", "aria-label": "Scores" }, isScored(checked) ? h("details", null, h("summary", null, said), others) : h("p", null, said));
 
   /**
    * @param {string} name
@@ -98,7 +86,7 @@ export function contributionsView({ scores: before }, { scores, mode, rescored }
         const was = before.contributions.find((one) => one.mode === mode && one.source === source);
         const key = h("span", { class: `key ${parts[at].look}`, "aria-hidden": "true" });
         const cells = [percent(share), (voting ? votes : decided) ?? 0, voting && percent(agreeing), rescored && percent(was?.share)];
-        return row(source, [key, parts[at].name], cells);
+        return row(source, [key, h("span", { dir: "auto" }, parts[at].name)], cells);
       }),
     ),
   );

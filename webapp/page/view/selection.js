@@ -80,7 +80,7 @@ function documentsHere(checked, sentence) {
  * @param {Actions} act
  */
 function documentView({ key, title, host, passages, nEvidence, share, sentenceShare }, on, act) {
-  const name = [tick(title, on, (value) => act.tickPassages(passages, value)), host && h("span", { class: "small muted" }, ` ${host}`)];
+  const name = [tick(title, on, (value) => act.tickPassages(passages, value)), host && [" ", h("span", { class: "small muted", dir: "auto" }, host)]];
   return row(key, name, [nEvidence, percent(share), percent(sentenceShare)], off(on));
 }
 

@@ -25,7 +25,7 @@ export function textView(checked, derived, open, look, running, act) {
   return h(
     "section",
     { class: "card", "aria-label": "The text, sentence by sentence" },
-    !running && toolbar(derived, look, act),
+    toolbar(checked, derived, open, look, act),
     h("div", { class: "sentences", dir: "auto" }, laidOut(checked, viewOf)),
     unplaced.length > 0 &&
       h(
@@ -87,11 +87,11 @@ function laidOut(checked, viewOf) {
     const [one = [], ...others] = spans[at].map((cell, place) => cell.flatMap((span, number) => viewOf(span, `${at} ${place} ${number}`)));
     const before = found.at(-1);
     if (block.kind === "item") {
-      const item = h("li", { "--level": block.level }, h("span", { class: "marker" }, block.marker), " ", one);
+      const item = h("li", { "--level": block.level, dir: "auto" }, h("span", { class: "marker" }, block.marker), " ", one);
       if (before?.tag === "ul") before.children.push(item);
       else found.push(h("ul", null, item));
     } else if (block.kind === "row") {
-      const row = h("tr", null, [one, ...others].map((cell) => h(block.head ? "th" : "td", null, cell)));
+      const row = h("tr", null, [one, ...others].map((cell) => h(block.head ? "th" : "td", { dir: "auto" }, cell)));
       const rows = before?.props.class === "scroll" && /** @type {import("../dom.js").Element_} */ (before.children[0]).children;
       if (rows && !block.head) rows.push(row);
       else found.push(h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Table" }, h("table", null, row)));
@@ -107,19 +107,21 @@ function laidOut(checked, viewOf) {
 const TAGS = { paragraph: "p", quote: "blockquote", code: "pre", rule: "hr" };
 
 /**
- * The toolbar: filter by state, steps to the next sentence in a state, and the colours.
+ * The toolbar: filter by state, steps to the next sentence in a state, all claims, and the colours.
  *
+ * @param {T.Checked} checked
  * @param {Derived} derived
+ * @param {S.Opened} open
  * @param {S.Look} look
  * @param {Actions} act
  */
-function toolbar({ scores }, { support, only }, act) {
+function toolbar(checked, { scores }, open, { support, only }, act) {
   const counts = Map.groupBy(scores.sentences, (one) => one.state);
   const wanted = STATES[only ?? "contradicted"].name;
   const names = /** @type {T.State[]} */ (Object.keys(STATES));
   return h(
     "div",
-    { class: "row" },
+    { class: "row toolbar" },
     names.flatMap((name) => {
       const n = counts.get(name)?.length ?? 0;
       const { symbol, look } = STATES[name];
@@ -136,6 +138,8 @@ function toolbar({ scores }, { support, only }, act) {
       button("↑", () => act.step(-1), { class: "small", "aria-label": `Previous: ${wanted}`, title: `Previous: ${wanted} (k)` }),
       button("↓", () => act.step(1), { class: "small", "aria-label": `Next: ${wanted}`, title: `Next: ${wanted} (j)` }),
     ],
+    checked.units.length > 0 &&
+      button(open.all ? "Close all" : "Open all", () => act.openAll(), { class: "small quiet", "aria-pressed": String(open.all) }),
     button("Colour by evidence support", () => act.look({ support: !support }), {
       class: "small quiet",
       "aria-pressed": String(support),
@@ -190,12 +194,11 @@ function sentenceView(parts, index, last, whole, state, band, count, marks, curr
   const silent = state === null || state === "no claim";
   const own = state === null ? WAITING : band === null || silent ? STATES[state] : BANDS[band];
   const label = faded ? { ...own, look: "plain" } : own;
-  const openIt = () => act.openSentence(index);
   return h(
     "span",
     {
       class: `sentence ${label.look}${current ? " current" : ""}${faded ? " faded" : ""}`,
-      onclick: openIt,
+      onclick: () => act.openSentence(index),
       ...(last && {
         id: `sentence-${index}`,
         role: "button",
@@ -203,7 +206,7 @@ function sentenceView(parts, index, last, whole, state, band, count, marks, curr
         "aria-label": whole && `${whole} ${label.name}`,
         "aria-expanded": String(current),
         "aria-controls": "detail",
-        onkeydown: (/** @type {KeyboardEvent} */ event) => onEnter(event, openIt),
+        onkeydown: (/** @type {KeyboardEvent} */ event) => onEnter(event, () => void act.enterSentence(index)),
       }),
     },
     h("span", { class: "words" }, parts.map(styled)),
