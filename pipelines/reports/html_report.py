@@ -114,7 +114,7 @@ def render_html(results: "Results", note: str = "") -> str:
         found=found,
         note=note,
         overview=_overview(found, lambda _, response: places.get(response)),
-        groups=_reports(results),
+        groups=_reports(results, str),
         csv=None,
         responses=responses,
     )
