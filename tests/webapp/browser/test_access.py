@@ -29,6 +29,7 @@ STATES = {
     "not-scored": ("/#/check?text=وُلدت+في+وارسو+عام+1867.&show=1", ".message .warning"),
     "runs": ("/#/runs", "tbody tr"),
     "runs sorted": ("/#/runs?sort=-score&text=demo", "tbody tr"),
+    "overview": ("/#/runs/demo", ".contradicted li"),
     "responses": ("/#/runs/many", "tbody tr"),
     "models": ("/#/runs/demo/compare", ".report"),
     "two runs": ("/#/runs/demo/compare?baseline=many", "server-html, .problem"),
