@@ -11,7 +11,6 @@ import asyncio
 import hmac
 from collections.abc import Mapping
 from hashlib import sha256
-from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -90,6 +89,8 @@ class Guard:
     def __init__(self, app: ASGIApp, token: str | None, limits: ServiceLimits) -> None:
         self._app = app
         self._token = token
+        # What the cookie has is not the token: neither reveals the other.
+        self._session = sha256(f"ufo session {token}".encode()).hexdigest().encode()
         self._limits = limits
         self._reads = Rate(limits.reads_per_minute)
         self._writes = Rate(limits.writes_per_minute)
@@ -150,18 +151,8 @@ class Guard:
         """Return whether a request needs no token, or has it or its cookie."""
         if not self._token or (scope["method"] in _SAFE and scope["path"] in _OPEN):
             return True
-        headers = Headers(scope=scope)
-        jar = SimpleCookie()
-        try:
-            jar.load(headers.get("cookie", ""))
-        except CookieError:
-            jar.clear()
-        had = jar[COOKIE].value if COOKIE in jar else ""
-        return self._bearer(headers) or hmac.compare_digest(had.encode(), self._session().encode())
-
-    def _session(self) -> str:
-        # The cookie is not the token: neither reveals the other.
-        return sha256(f"ufo session {self._token}".encode()).hexdigest()
+        had = Request(scope).cookies.get(COOKIE, "").encode()
+        return self._bearer(Headers(scope=scope)) or hmac.compare_digest(had, self._session)
 
     def _bearer(self, headers: Headers) -> bool:
         kind, _, given = headers.get("authorization", "").partition(" ")
@@ -182,7 +173,8 @@ class Guard:
             given = parse_qs(sent.decode("latin-1")).get("token", [""])[0]
         if given and self._is_token(given.encode("utf-8", "replace")):
             entered = RedirectResponse("/", 303)
-            entered.set_cookie(COOKIE, self._session(), httponly=True, samesite="strict", path="/")
+            value = self._session.decode()
+            entered.set_cookie(COOKIE, value, httponly=True, samesite="strict", path="/")
             return entered
         challenge = {"WWW-Authenticate": "Bearer"}
         if at_door and "text/html" in Headers(scope=scope).get("accept", ""):

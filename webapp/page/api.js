@@ -332,6 +332,7 @@ export const uploads = () => get("/upload");
 export async function upload(file, map, settings, sent) {
   // Lists in words, since a query cannot have an empty one.
   const words = Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, Array.isArray(value) ? value.join(",") || "," : value]));
+  await bytesOf(file.slice(0, 1)); // the request itself does not say that the file has changed
   const request = new XMLHttpRequest(); // fetch does not say how much is sent
   request.open("POST", `/upload?${queryOf({ name: file.name, map, ...words })}`);
   request.upload.onprogress = ({ loaded }) => sent(loaded);
@@ -345,9 +346,15 @@ const PART = 1 << 18;
 /** Return what a file is, by its first and last bytes. @param {File} file @returns {Promise<S.Recognised>} */
 export async function recognise(file) {
   const ends = new Blob([file.slice(0, PART), file.slice(Math.max(PART, file.size - PART))]);
-  const body = await ends.arrayBuffer().catch(() => null);
-  if (!body) throw new ServiceError({ title: "The file cannot be read", detail: "It is a folder, or was moved or changed.", remedy: "Choose it again; of a folder, its files." });
+  const body = await bytesOf(ends);
   return json(send(`/upload/columns?${queryOf({ size: file.size })}`, { method: "POST", headers: { "Content-Type": "application/octet-stream" }, body }));
+}
+
+/** Return the bytes of a part of a file; throw an error where it has changed since it was chosen. @param {Blob} part */
+async function bytesOf(part) {
+  const bytes = await part.arrayBuffer().catch(() => null);
+  if (!bytes) throw new ServiceError({ title: "The file cannot be read", detail: "It is a folder, or was moved or changed.", remedy: "Choose it again; of a folder, its files." });
+  return bytes;
 }
 
 /** Yield the status of an upload after each change, until it is over. @param {string} id */

@@ -159,6 +159,21 @@ def test_files_may_be_dropped_anywhere(
         expect(_file(page, name)).to_contain_text("a JSON object, 1 column")
 
 
+def test_a_file_that_changes_after_it_was_chosen_is_chosen_again(
+    page: Page, tmp_path: Path
+) -> None:
+    mine = tmp_path / "mine.jsonl"
+    mine.write_text(json.dumps(LINE))
+    page.goto("/#/runs")
+    with page.expect_file_chooser() as chooser:
+        page.get_by_role("button", name="Choose files").click()
+    chooser.value.set_files(mine)
+    expect(_evaluate(page)).to_be_enabled()
+    mine.write_text(json.dumps(LINE) * 2)
+    _evaluate(page).click()
+    expect(_file(page, "mine.jsonl").get_by_role("alert")).to_contain_text("moved or changed")
+
+
 def test_columns_are_recognised_and_mapped(page: Page) -> None:
     page.route("**/upload?*", lambda route: route.abort())
     page.goto("/#/runs")
