@@ -345,20 +345,12 @@ def label(run: RunName, asked: models.LabelRequest, desk: AtDesk) -> list[Label]
     if not results.query(known, of).num_rows:
         raise NotFound("the run has no claim of that id in that response")
     name = found.folder.name.removeprefix(RUN_PREFIX)
-    said = Label(
-        name,
-        **asked.model_dump(),
-        stratum=None,
-        weight=None,
-        annotator=PAGE_SHEET,
-        sheet=PAGE_SHEET,
-    )
 
     def units() -> Iterable[tuple[str, str]]:
         rows = results.query("SELECT response_id, unit_id FROM fact_units").to_pylist()
         return ((row["response_id"], row["unit_id"]) for row in rows)
 
-    keep_label(found.folder.parent, said, units)
+    keep_label(found.folder.parent, asked.of_run(name), units)
     mine = "SELECT * FROM labels WHERE response_id = ? AND sheet = ?"
     rows = desk.runs.results(run).query(mine, [asked.response_id, PAGE_SHEET])
     return from_arrow(LABELS, rows)

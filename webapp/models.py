@@ -24,6 +24,7 @@ from ufo.pipelines.options.option import Option
 from ufo.schemas.errors import UsageError, unknown_value
 from ufo.schemas.label_words import label_of
 from ufo.schemas.records import Failure, InputRecord, Passage
+from ufo.schemas.tables import PAGE_SHEET, Label
 from ufo.schemas.text import without_nul
 from ufo.transforms.job import Job
 from ufo.transforms.judges.by_name import JUDGES
@@ -314,6 +315,13 @@ class LabelRequest(Given):
         description="1: the claim is true; 0: it is false; or a word as in a label sheet",
     )
     note: Word | None = Field(None, description="a comment, as on why the verdict is wrong")
+
+    def of_run(self, run: str) -> Label:
+        """Return the label as one of a run that was given on the page; a result is of no run."""
+        given = self.model_dump()
+        return Label(
+            run, **given, stratum=None, weight=None, annotator=PAGE_SHEET, sheet=PAGE_SHEET
+        )
 
 
 class UploadOptions(Asking):

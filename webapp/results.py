@@ -11,7 +11,7 @@ from starlette.responses import HTMLResponse, Response
 
 from ufo.pipelines.reports.checked import selected
 from ufo.schemas.errors import RunError
-from ufo.schemas.tables import PAGE_SHEET, Label
+from ufo.schemas.tables import Label
 from ufo.webapp import answers, trash
 from ufo.webapp.answers import RESULT, KeptResult
 from ufo.webapp.desk import AtDesk, Desk
@@ -56,14 +56,7 @@ def label_result(result_id: ResultId, asked: LabelRequest, desk: AtDesk) -> list
         if asked.unit_id not in known or asked.response_id != result.response.response_id:
             raise NotFound("the result has no claim of that id")
         others = [label for label in result.labels if label.unit_id != asked.unit_id]
-        label = Label(
-            "",
-            **asked.model_dump(),
-            stratum=None,
-            weight=None,
-            annotator=PAGE_SHEET,
-            sheet=PAGE_SHEET,
-        )
+        label = asked.of_run("")
         result.labels = others if asked.label is None else [*others, label]
         desk.kept.put(result_id, RESULT.dump_json(result))
     return result.labels
