@@ -30,7 +30,7 @@ STATES = {
     "runs": ("/#/runs", "tbody tr"),
     "runs sorted": ("/#/runs?sort=-score&text=demo", "tbody tr"),
     "overview": ("/#/runs/demo", ".contradicted li"),
-    "responses": ("/#/runs/many", "tbody tr"),
+    "responses": ("/#/runs/many?text=r1", "tbody tr"),
     "models": ("/#/runs/demo/compare", ".report"),
     "two runs": ("/#/runs/demo/compare?baseline=many", "server-html, .problem"),
     "reports": ("/#/runs/demo/reports", "server-html details"),
