@@ -7,7 +7,7 @@ import { labelActions } from "./labelling.js";
 import { runActions } from "./run_list.js";
 import { NOTHING, judgeOf, sentOf, sourcesOf } from "./settings.js";
 import { HOME, IDLE, NOTHING_OPEN, NO_DRAFT, NO_FILTERS, NO_RESULT, NO_SELECTION } from "./state.js";
-import { nameOf } from "./storage.js";
+import { keepTheme, nameOf } from "./storage.js";
 import { save } from "./text.js";
 import { uploadActions } from "./uploading.js";
 import { refusal } from "./view/form.js";
@@ -231,6 +231,7 @@ export function createActions(store) {
     },
     /** Ask the service once more for what it could not give. */
     retry: () => set({ problem: null }),
+    closeWrong: () => set({ wrong: [] }),
     edit,
     setting,
     check,
@@ -356,7 +357,7 @@ export function createActions(store) {
     filter: (change) => set(({ filters }) => ({ filters: { ...filters, page: 1, ...change } })),
     /** @param {S.State["theme"]} theme */
     theme(theme) {
-      localStorage.setItem("theme", theme);
+      keepTheme(theme);
       set({ theme });
     },
   };
