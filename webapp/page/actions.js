@@ -231,6 +231,8 @@ export function createActions(store) {
     },
     /** Ask the service once more for what it could not give. */
     retry: () => set({ problem: null }),
+    /** Leave what cannot be shown for the form, with the text if there is one. */
+    anotherText: () => go({ view: "check" }, { editing: true, ...(!get().draft.text && { draft: NO_DRAFT }) }),
     closeWrong: () => set({ wrong: [] }),
     edit,
     setting,

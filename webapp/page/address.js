@@ -101,7 +101,7 @@ function placeOf(path, reader) {
   const n = parts.length;
   const isNamed = root === "" && !parts.includes("");
   if (isNamed && first === "check" && n <= 1) return HOME;
-  if (isNamed && first === "results" && n === 2 && isId(name, 32, "result", reader)) return { ...HOME, result: name };
+  if (isNamed && first === "results" && n === 2) return isId(name, 32, "result", reader) ? { ...HOME, result: name } : HOME;
   if (isNamed && first === "runs") {
     const place = { ...HOME, run: name };
     if (n <= 2) return { ...place, view: "runs" };
@@ -109,7 +109,7 @@ function placeOf(path, reader) {
     if (what === "reports" && n === 3) return { ...place, view: "reports" };
     if (what === "compare" && n === 3) return { ...place, view: "compare", baseline: reader.get("baseline"), models: reader.all("model").slice(0, 2) };
   }
-  if (path && first !== "results") reader.wrong.push(named("address", path, "there is no such page"));
+  if (path) reader.wrong.push(named("address", path, "there is no such page"));
   return HOME;
 }
 

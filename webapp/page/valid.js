@@ -147,16 +147,18 @@ function inResult(checked, { open, selection }, keep) {
  * @param {Keep} keep
  */
 function inList(filters, total, overview, nContradicted, keep) {
+  /** @param {"model" | "dataset"} name @param {string[]} words */
+  const hasWord = (name, words) => !filters[name] || keep(words.includes(filters[name]), name, filters[name], among(words));
   /** @param {"page" | "claims"} name @param {number} n */
   function pageOf(name, n) {
     const last = Math.max(1, Math.ceil(n / PAGE_SIZE));
     return keep(filters[name] <= last, name, filters[name], `the last one is ${last}`) ? filters[name] : last;
   }
-  /** @param {"model" | "dataset"} name @param {string[]} words */
-  const wordOf = (name, words) => (!filters[name] || keep(words.includes(filters[name]), name, filters[name], among(words)) ? filters[name] : "");
-  const model = overview ? wordOf("model", overview.models) : "";
-  const dataset = overview ? wordOf("dataset", overview.datasets) : "";
-  return { filters: { ...filters, model, dataset, page: pageOf("page", total), claims: pageOf("claims", nContradicted) } };
+  const model = !overview || hasWord("model", overview.models);
+  const dataset = !overview || hasWord("dataset", overview.datasets);
+  // A list of what there is not has no pages.
+  if (!model || !dataset) return { filters: { ...filters, ...(!model && { model: "" }), ...(!dataset && { dataset: "" }) } };
+  return { filters: { ...filters, page: pageOf("page", total), claims: pageOf("claims", nContradicted) } };
 }
 
 /**

@@ -73,8 +73,10 @@ WRONG = [
             "failures “no”: it can be 1",
             "model “gpt”: it can be even, odd",
             "dataset “x”: it can be set",
+            "page “3”: the last one is 2",
+            "claims “2”: the last one is 1",
         ],
-        "/runs/many",
+        "/runs/many?page=2",
     ),
     ("/runs/many?page=3", ["page “3”: the last one is 2"], "/runs/many?page=2"),
     ("/runs/many/none", ["address “/runs/many/none”: there is no such page"], "/check"),
@@ -94,7 +96,7 @@ WRONG = [
             "all “0”: it can be 1",
             "only “good”: it can be supported, contradicted, partly supported, not found, error,"
             " no claim",
-            "sentence “99”: the last one of the text is 3",
+            "sentence “99”: the last one of the text is 5",
             "claim “none”: the text has no such claim",
             "without “x”: no such passage was found",
         ],
@@ -140,8 +142,8 @@ def test_a_link_with_a_wrong_setting_is_checked_by_the_default(page: Page) -> No
 @pytest.mark.parametrize(
     ("address", "said"),
     [
-        (f"/results/{'0' * 32}", "there is no result of that name"),
-        ("/check?draft=000000000000", "no text"),
+        (f"/results/{'0' * 32}", "no result is kept under that name"),
+        ("/check?draft=000000000000", "no text is kept under that name"),
         ("/runs/none", "no finished run of that name"),
         ("/runs/demo/responses/none", "has no response of that id"),
     ],
@@ -188,7 +190,7 @@ def test_a_browser_without_storage_shows_the_page(page: Page) -> None:
 def test_a_field_takes_what_an_address_may_have(page: Page) -> None:
     page.goto("/")
     page.locator(".settings > summary").click()
-    field = page.get_by_label("Passages per claim").first
+    field = page.get_by_label("Passages of each source").first
     field.fill("0")
     field.press("Tab")
     page.get_by_label("Text to check").fill("Oslo is big.")

@@ -61,7 +61,7 @@ export function app(state, act) {
         !state.job.problem &&
         problemBox(
           state.problem,
-          h("p", { class: "row" }, button("Try again", () => act.retry()), button("Check another text", () => act.go({ view: "check" }, { editing: true }))),
+          h("p", { class: "row" }, button("Try again", () => act.retry()), button("Check another text", act.anotherText)),
         ),
       // A text and its result stay, even if other data could not be loaded.
       (!state.problem || state.place.view === "check") && PLACES[state.place.view](state, act),
