@@ -17,7 +17,7 @@ MARKERS = {
     "local_model": "model",
 }
 """The marker of each fixture."""
-PATIENCE = 8_000
+PATIENCE = 120_000
 """Milliseconds that a browser waits: a busy machine may take long, and no test decides by time."""
 
 

@@ -4,6 +4,7 @@ import csv
 import json
 import re
 from contextlib import closing
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -404,3 +405,45 @@ def test_a_running_check_shows_what_there_is_and_can_be_cancelled(
         page.get_by_role("button", name="Cancel").click()
         expect(page.locator(".headline")).to_have_text("Cancelled: 0 of 4 claims judged")
         expect(page.get_by_role("button", name="Check again")).to_be_visible()
+
+
+@pytest.mark.slow
+def test_ten_checks_of_eighty_claims_are_read_again_without_a_call(
+    browser: Browser, llm_server: LlmServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", llm_server.base_url)
+    usual = setup(str(tmp_path))
+    unhurried = replace(usual.limits, reads_per_minute=10**6)
+    results: dict[str, str] = {}
+    with served(replace(usual, limits=unhurried)) as address:
+        with closing(browser.new_context(base_url=address)) as context:
+            page = context.new_page()
+            page.set_default_timeout(PATIENCE)
+            for text in range(10):
+                said = [f"Town {n} of land {text} has {n + text} gates." for n in range(80)]
+                known = [
+                    said[n] if n % 2 else f"Town {n} of land {text} is old." for n in range(80)
+                ]
+                page.goto("about:blank")
+                page.goto("/#/check?judge=llm&model=offline-judge&sources=reference")
+                page.get_by_label("Text to check").fill(" ".join(said))
+                page.get_by_label("Reference 1", exact=True).fill(" ".join(known))
+                _start(page)
+                page.wait_for_url(re.compile("#/results/"))
+                expect(page.get_by_text("Done in")).to_be_visible()
+                results[page.url] = page.locator(".headline").inner_text()
+                assert "80 claims" in results[page.url]
+            calls = len(llm_server.requests)
+            assert calls >= 10
+            page.reload()
+            expect(page.locator(".headline")).to_have_text(results[page.url])
+        with closing(browser.new_context(base_url=address)) as context:
+            other = context.new_page()
+            other.set_default_timeout(PATIENCE)
+            for link, headline in results.items():
+                other.goto(f"{link}?sentence=79")
+                other.reload()
+                expect(other.locator(".headline")).to_have_text(headline)
+                expect(other.locator("#sentence-79")).to_have_attribute("aria-expanded", "true")
+    assert len(results) == 10
+    assert len(llm_server.requests) == calls
