@@ -178,7 +178,8 @@ def list_runs(
 
 @router.patch("/runs/{run}")
 def rename_run(run: RunName, asked: RunTitle, desk: AtDesk) -> answers.RunInfo:
-    """Give a run another title; its name and its addresses stay."""
+    """Give a run another title; its name and its addresses stay. If the run is evaluated again, it
+    has the title of that evaluation."""
     folder = desk.runs.named(run).folder
     with _held(folder):
         retitle(str(folder), one_line(asked.title))

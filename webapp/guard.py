@@ -3,8 +3,8 @@
 The service is closed by default. A request must name this computer as its host, since a foreign
 name that resolves here is an attack by DNS rebinding. It must not come from another origin's page.
 With a token, any host is accepted and the token is required: as `Authorization: Bearer`, or once as
-`?token=`. The latter sets a cookie that no script can read and no other site can send; a browser
-without it gets a page with a field for the token. `/health` needs no token.
+`?token=` or by the form that a browser gets at `/`. The latter two set a cookie that no script can
+read and no other site can send. `/health` needs no token.
 """
 
 import asyncio
@@ -16,6 +16,7 @@ from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -43,7 +44,7 @@ HEADERS: Mapping[str, str] = {
     "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
     "Cache-Control": "no-store",
 }
-# It needs no script, and its form goes back to the service.
+# It needs no script. Its form goes back to the same address, so that a link to a view stays one.
 _ENTRANCE = """<!doctype html>
 <html lang="en">
 <head>
@@ -57,17 +58,28 @@ _ENTRANCE = """<!doctype html>
 <body class="page">
 <main>
 <h1>ufo</h1>
-<form class="card" action="/" method="get">
-{wrong}<p><label for="token">This service is opened by a token. Whoever started it knows the token:
-it is the value of UFO_TOKEN there.</label></p>
-<p class="row"><input id="token" name="token" type="password" autocomplete="off" required autofocus>
-<button class="primary">Open</button></p>
+<form class="card" method="post">
+<p id="about">This service is opened by a token. Whoever started it knows the token: it is the value
+of UFO_TOKEN there.</p>
+{wrong}<p><label for="token">Token</label> <input id="token" name="token" type="password"
+autocomplete="current-password" aria-describedby="wrong about" required autofocus></p>
+<p><button class="primary">Open</button></p>
 </form>
 </main>
 </body>
 </html>
 """
-_ANOTHER = '<p role="alert"><strong>That is another token than the service has.</strong></p>\n'
+_WRONG = (
+    '<p id="wrong" role="alert"><strong>⚠ That is not the token of this service.</strong></p>\n'
+)
+# The browser names the form's origin only with such a policy.
+_OF_ENTRANCE = {
+    "Content-Security-Policy": HEADERS["Content-Security-Policy"].replace(
+        "form-action 'none'", "form-action 'self'"
+    ),
+    "Referrer-Policy": "same-origin",
+}
+_MOST_OF_TOKEN = 10_000  # bytes of the form
 # For a drawing that is opened by its address: nothing in it runs or loads.
 _DRAWING = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 
@@ -96,8 +108,11 @@ class Guard:
         most, seconds = limits.body_bytes, limits.body_seconds
         if scope["path"] == "/upload":
             most, seconds = limits.upload_bytes, limits.upload_seconds
-        refused = self._refused(scope) or _too_large(scope, most)
-        await (refused or self._app)(scope, _measured(receive, most, seconds), guarded)
+        measured = _measured(receive, most, seconds)
+        answered = self._refused(scope) or _too_large(scope, most)
+        if answered is None and not self._is_open(scope):
+            answered = await self._entrance(scope, _measured(receive, _MOST_OF_TOKEN, seconds))
+        await (answered or self._app)(scope, measured, guarded)
 
     def _refused(self, scope: Scope) -> Response | None:
         """Return the response to a request that is refused, else None."""
@@ -129,9 +144,24 @@ class Guard:
                 (self._reads if scope["method"] in _SAFE else self._writes).take(client)
         except Refused as error:
             return refusal(error)
-        if bearer or not self._token or (scope["method"] in _SAFE and scope["path"] in _OPEN):
-            return None
-        return self._without_bearer(scope, headers)
+        return None
+
+    def _is_open(self, scope: Scope) -> bool:
+        """Return whether a request needs no token, or has it or its cookie."""
+        if not self._token or (scope["method"] in _SAFE and scope["path"] in _OPEN):
+            return True
+        headers = Headers(scope=scope)
+        jar = SimpleCookie()
+        try:
+            jar.load(headers.get("cookie", ""))
+        except CookieError:
+            jar.clear()
+        had = jar[COOKIE].value if COOKIE in jar else ""
+        return self._bearer(headers) or hmac.compare_digest(had.encode(), self._session().encode())
+
+    def _session(self) -> str:
+        # The cookie is not the token: neither reveals the other.
+        return sha256(f"ufo session {self._token}".encode()).hexdigest()
 
     def _bearer(self, headers: Headers) -> bool:
         kind, _, given = headers.get("authorization", "").partition(" ")
@@ -141,37 +171,29 @@ class Guard:
             and self._is_token(given.strip().encode("latin-1"))
         )
 
-    def _without_bearer(self, scope: Scope, headers: Headers) -> Response | None:
-        assert self._token is not None
-        # The cookie is not the token: neither reveals the other.
-        session = sha256(f"ufo session {self._token}".encode()).hexdigest()
-        jar = SimpleCookie()
-        try:
-            jar.load(headers.get("cookie", ""))
-        except CookieError:
-            jar.clear()
-        if COOKIE in jar and hmac.compare_digest(jar[COOKIE].value.encode(), session.encode()):
-            return None
-        given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
-        entrance = scope["path"] == "/" and scope["method"] == "GET"
-        if entrance and self._is_token(given.encode("utf-8", "replace")):
+    async def _entrance(self, scope: Scope, receive: Receive) -> Response:
+        """Return the response to a request without the token: one that asks for it, or one that
+        sets the cookie where the address or the form has the token."""
+        is_post = scope["method"] == "POST"
+        at_door = scope["path"] == "/" and (is_post or scope["method"] == "GET")
+        given = ""
+        if at_door:
+            sent = await _form(scope, receive) if is_post else scope["query_string"]
+            given = parse_qs(sent.decode("latin-1")).get("token", [""])[0]
+        if given and self._is_token(given.encode("utf-8", "replace")):
             entered = RedirectResponse("/", 303)
-            entered.set_cookie(COOKIE, session, httponly=True, samesite="strict", path="/")
+            entered.set_cookie(COOKIE, self._session(), httponly=True, samesite="strict", path="/")
             return entered
         challenge = {"WWW-Authenticate": "Bearer"}
-        if entrance and "text/html" in headers.get("accept", ""):
-            policy = {
-                "Content-Security-Policy": HEADERS["Content-Security-Policy"].replace(
-                    "form-action 'none'", "form-action 'self'"
-                )
-            }
-            page = _ENTRANCE.format(wrong=_ANOTHER if given else "")
-            return HTMLResponse(page, 401, challenge | policy)
+        if at_door and "text/html" in Headers(scope=scope).get("accept", ""):
+            page = _ENTRANCE.format(wrong=_WRONG if given else "")
+            return HTMLResponse(page, 401, challenge | _OF_ENTRANCE)
         return answer(
             problem(
                 401,
                 "the service is opened by a token, and the request has none or another",
-                "send it as 'Authorization: Bearer TOKEN', or open /?token=TOKEN once",
+                "load the page again and enter the token, or send it as 'Authorization: Bearer "
+                "TOKEN'",
             ),
             challenge,
         )
@@ -179,6 +201,14 @@ class Guard:
     def _is_token(self, given: bytes) -> bool:
         assert self._token is not None
         return hmac.compare_digest(given, self._token.encode())
+
+
+async def _form(scope: Scope, receive: Receive) -> bytes:
+    """Return the body of a form; nothing where it is too large or does not come."""
+    try:
+        return await Request(scope, receive).body()
+    except (HTTPException, ClientDisconnect):
+        return b""
 
 
 def _too_large(scope: Scope, most: int) -> Response | None:

@@ -22,7 +22,9 @@ _TOO_SLOW = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Lengt
 def punctual(seconds: float) -> type[H11Protocol]:
     """Return a protocol that cuts a connection whose headers take longer than so many seconds.
 
-    uvicorn limits how long a connection may be idle, but not how long a request's headers may take.
+    uvicorn limits how long a connection may be idle after a response, but neither how long its
+    first request may take to begin, nor how long the headers of any request may take. The time
+    begins with the connection or, later, with the first byte after a response.
     """
 
     class Punctual(H11Protocol):
@@ -39,14 +41,21 @@ def punctual(seconds: float) -> type[H11Protocol]:
             elif self._cut is None and not self.transport.is_closing():
                 self._wait(self.transport)
 
+        def on_response_complete(self) -> None:
+            super().on_response_complete()
+            # The beginning of the next request may have come together with this one.
+            if self.cycle.response_complete and self.conn.trailing_data[0]:
+                self._wait(self.transport)
+
         def connection_lost(self, exc: Exception | None) -> None:
             self._end_wait()
             super().connection_lost(exc)
 
         def _wait(self, transport: asyncio.Transport) -> None:
             def cut() -> None:
-                transport.write(_TOO_SLOW)
-                transport.close()
+                if not transport.is_closing():
+                    transport.write(_TOO_SLOW)
+                    transport.close()
 
             self._cut = asyncio.get_running_loop().call_later(seconds, cut)
 

@@ -1,7 +1,7 @@
 """Who is let in, with what headers, how often, and with how much."""
 
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -153,8 +153,8 @@ POLICY = {
 }
 
 
-def policy(answer: httpx.Response) -> dict[str, str]:
-    said = answer.headers["Content-Security-Policy"].split("; ")
+def policy(headers: Mapping[str, str]) -> dict[str, str]:
+    said = headers["Content-Security-Policy"].split("; ")
     return {name: value for name, _, value in (one.partition(" ") for one in said)}
 
 
@@ -162,7 +162,7 @@ def policy(answer: httpx.Response) -> dict[str, str]:
 def test_every_answer_has_the_strict_headers(client: Client, path: str) -> None:
     answer = client.get(path, headers={"Host": "evil.example"} if path == "/refused" else {})
     assert {name: answer.headers.get(name) for name in HEADERS} == HEADERS
-    assert policy(answer) == POLICY
+    assert policy(answer.headers) == POLICY
 
 
 def test_the_page_is_strict_too_and_is_not_sent_twice(client: Client) -> None:
@@ -170,7 +170,7 @@ def test_the_page_is_strict_too_and_is_not_sent_twice(client: Client) -> None:
     # A browser asks each time whether its copy is current.
     expected = HEADERS | {"Cache-Control": "no-cache"}
     assert {name: answer.headers.get(name) for name in HEADERS} == expected
-    assert policy(answer) == POLICY
+    assert policy(answer.headers) == POLICY
     again = client.get("/", headers={"If-None-Match": answer.headers["etag"]})
     assert again.status_code == 304
     assert again.content == b""
@@ -178,7 +178,7 @@ def test_the_page_is_strict_too_and_is_not_sent_twice(client: Client) -> None:
 
 def test_nothing_runs_or_loads_in_a_drawing_that_is_opened(client: Client) -> None:
     answer = client.get("/page/icon.svg")
-    assert policy(answer) == {
+    assert policy(answer.headers) == {
         "default-src": "'none'",
         "style-src": "'unsafe-inline'",
         "sandbox": "",
@@ -327,6 +327,26 @@ def test_headers_that_never_end_are_cut_in_time(base: Setup, first: bytes) -> No
     assert b"HTTP/1.1 408" in received
 
 
+def test_neither_an_idle_connection_nor_a_slow_body_is_cut_as_headers_are(base: Setup) -> None:
+    limits = ServiceLimits(header_seconds=0.05, body_seconds=0.3)
+    with opened(replace(base, limits=limits)) as client:
+        address = (client.base_url.host, client.base_url.port or 0)
+        head = f"Host: {address[0]}:{address[1]}\r\n"
+        with socket.create_connection(address) as connection:
+            for _ in range(2):
+                connection.settimeout(30)
+                connection.sendall(f"HEAD /health HTTP/1.1\r\n{head}\r\n".encode())
+                assert connection.recv(10_000).startswith(b"HTTP/1.1 405")  # in one piece
+                connection.settimeout(0.2)
+                with pytest.raises(TimeoutError):
+                    connection.recv(10_000)
+            connection.settimeout(30)
+            connection.sendall(
+                f"POST /check HTTP/1.1\r\n{head}Content-Length: 9\r\n\r\n{{".encode()
+            )
+            assert connection.recv(10_000).startswith(b"HTTP/1.1 408 Request Timeout\r\ndate")
+
+
 # --- the token ---
 
 
@@ -354,15 +374,32 @@ def test_a_browser_gets_a_field_for_the_token(query: str, wrong: bool) -> None:
     answer = guarded(TOKEN).get(f"/{query}", headers={"Accept": "text/html,*/*"})
     assert answer.status_code == 401
     assert answer.headers["content-type"].startswith("text/html")
-    assert "form-action 'self'" in answer.headers["content-security-policy"]
+    assert policy(answer.headers) == POLICY | {"form-action": "'self'"}
     assert 'name="token"' in answer.text
-    assert ("another token" in answer.text) is wrong
+    assert ("not the token" in answer.text) is wrong
     assert TOKEN not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("form", "status"),
+    [
+        ({"token": TOKEN}, 303),
+        ({"token": "another"}, 401),
+        ({"token": ""}, 401),
+        ({}, 401),
+        pytest.param({"before": "x" * 10_000, "token": TOKEN}, 401, id="too large"),
+    ],
+)
+def test_the_token_is_entered_by_a_form(form: dict[str, str], status: int) -> None:
+    answer = guarded(TOKEN).post("/", data=form)
+    assert answer.status_code == status
+    assert ("set-cookie" in answer.headers) is (status == 303)
+    assert answer.headers.get("location") == ("/" if status == 303 else None)
 
 
 def test_health_needs_no_token() -> None:
     client = guarded(TOKEN)
-    assert client.get("/health").json()["status"] == "ok"
+    assert client.get("/health").status_code == 200
     assert client.post("/health").status_code == 401
 
 

@@ -78,6 +78,23 @@ export function patch(parent, ...given) {
 }
 
 /**
+ * Return a function that moves the focus on once the row that has it now is gone: to the same button
+ * of the next row, else of the one before, else to the heading of the list.
+ */
+export function placeInList() {
+  const here = document.activeElement?.closest("tr, .file");
+  const beside = [here?.nextElementSibling, here?.previousElementSibling];
+  const heading = here?.closest("section")?.querySelector("h2");
+  return async () => {
+    await null; // after the next rendering
+    if (document.activeElement !== document.body) return;
+    const heir = beside.find((row) => row?.isConnected && row.matches("tr, .file"));
+    const target = heir?.querySelector("[data-removes]") ?? heir?.querySelector("button") ?? heading;
+    /** @type {HTMLElement | null | undefined} */ (target)?.focus();
+  };
+}
+
+/**
  * Return the given values as a flat list of children, with adjacent texts joined.
  *
  * @param {any[]} given

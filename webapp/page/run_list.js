@@ -1,6 +1,7 @@
 /** The actions on the list of runs: rename, delete. Both can be undone. */
 
 import * as api from "./api.js";
+import { placeInList } from "./dom.js";
 
 /** @import * as S from "./state.js" */
 
@@ -45,7 +46,9 @@ export function runActions({ set }, undoable) {
     },
     /** @param {S.Run} run */
     async deleteRun({ run, title }) {
+      const goOn = placeInList();
       if (await changed(run, () => api.deleteRun(run))) {
+        void goOn();
         undoable(`Deleted ${title}`, () => changed(run, () => api.restoreRun(run)));
       }
     },

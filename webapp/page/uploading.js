@@ -1,6 +1,7 @@
 /** The actions on files: choose, map columns, evaluate, follow, stop, delete. */
 
 import * as api from "./api.js";
+import { placeInList } from "./dom.js";
 import { sentOf } from "./settings.js";
 import { refusalOf } from "./view/upload.js";
 
@@ -86,7 +87,12 @@ export function uploadActions({ get, set }, { edit, go, undoable }) {
 
   return {
     chooseFiles,
-    removeFile,
+    /** @param {number} key */
+    removeFile(key) {
+      const goOn = placeInList();
+      removeFile(key);
+      void goOn();
+    },
     /** Open the browser's window to choose files. */
     pickFiles() {
       const input = Object.assign(document.createElement("input"), { type: "file", multiple: true });
@@ -115,7 +121,9 @@ export function uploadActions({ get, set }, { edit, go, undoable }) {
     /** @param {S.UploadStatus} upload */
     deleteUpload: ({ id, name }) =>
       tried(async () => {
+        const goOn = placeInList();
         show(await api.stopUpload(id));
+        void goOn();
         undoable(`Deleted ${name}`, async () => {
           await api.againUpload(id, "restore");
           set({ uploads: await api.uploads() });

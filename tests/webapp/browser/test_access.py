@@ -1,11 +1,17 @@
 """The page for everybody: rules of accessibility, keys, small windows, zoom, themes, motion."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 from urllib.parse import quote
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
+
+from ufo.pipelines.commands.serve import setup
+from ufo.webapp.server import served
 
 ALDER = "/#/runs/demo/responses/alder-1"
 TABLE = "\n".join("| " + " | ".join([cell] * 14) + " |" for cell in ("Prize", "---", "Chemistry"))
@@ -23,12 +29,28 @@ STATES = {
     "not-scored": ("/#/check?text=وُلدت+في+وارسو+عام+1867.&show=1", ".message .warning"),
     "runs": ("/#/runs", "tbody tr"),
     "runs sorted": ("/#/runs?sort=-score&text=demo", "tbody tr"),
+    "overview": ("/#/runs/demo", ".contradicted li"),
     "responses": ("/#/runs/many", "tbody tr"),
     "models": ("/#/runs/demo/compare", ".report"),
     "two runs": ("/#/runs/demo/compare?baseline=many", "server-html, .problem"),
     "reports": ("/#/runs/demo/reports", "server-html details"),
     "problem": ("/#/runs/none", ".problem"),
 }
+
+
+THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+
+
+def keeps_the_rules(page: Page, shoot: Callable[[str], None] = lambda name: None) -> None:
+    """Look at a view in two windows and both themes; a theme changes nothing but contrasts."""
+    for width, height in ((1280, 900), (390, 844)):
+        page.set_viewport_size({"width": width, "height": height})
+        for theme in THEMES:
+            page.emulate_media(color_scheme=theme, reduced_motion="reduce")
+            shoot(f"{width}-{theme}")
+            rules = {"runOnly": ["color-contrast"]} if theme == "dark" else None
+            found = Axe().run(page, options=rules)
+            assert found.violations_count == 0, found.generate_report()
 
 
 def _show(page: Page, state: str) -> None:
@@ -46,11 +68,7 @@ def test_no_rule_is_broken_and_nothing_cut_off(page: Page, shots: Path | None, s
             page.screenshot(path=shots / f"{state}-{name}.png", full_page=True)
 
     _show(page, state)
-    for theme in ("light", "dark"):
-        page.emulate_media(color_scheme=theme, reduced_motion="reduce")
-        shoot(theme)
-        found = Axe().run(page)
-        assert found.violations_count == 0, found.generate_report()
+    keeps_the_rules(page, shoot)
     # 640 px is what 1280 px leave at a zoom of 200 %.
     for width in (640, 360):
         page.set_viewport_size({"width": width, "height": 700})
@@ -153,3 +171,27 @@ def test_a_setting_that_cannot_be_is_shown_though_it_was_folded_away(page: Page)
     page.get_by_role("button", name="Check", exact=True).click()
     expect(passages).to_be_visible()
     expect(passages).to_be_focused()
+
+
+def test_the_token_is_entered_in_a_field_and_the_link_stays(
+    browser: Browser, runs: Path, shots: Path | None
+) -> None:
+    with served(replace(setup(str(runs)), token="right")) as address:
+        page = browser.new_page(viewport={"width": 390, "height": 844})
+        page.goto(f"{address}/?token=wrong#/runs/demo")
+        expect(page.get_by_role("alert")).to_contain_text("not the token")
+
+        def shoot(name: str) -> None:
+            if shots is not None:
+                page.screenshot(path=shots / f"token-{name}.png")
+
+        keeps_the_rules(page, shoot)
+        for token in ("wrong", "right"):
+            field = page.get_by_label("Token")
+            expect(field).to_be_focused()
+            field.fill(token)
+            field.press("Enter")
+            expect(page.get_by_role("alert")).to_have_count(1 if token == "wrong" else 0)
+        expect(page.locator("tbody tr").first).to_be_visible()
+        assert page.url == f"{address}/#/runs/demo"
+        page.close()

@@ -115,6 +115,7 @@ def test_wrong_files_are_named_with_what_to_do_and_cannot_be_sent(
     _file(page, "a PDF").get_by_role("button", name="Remove a PDF").click()
     expect(_file(page, "a PDF")).to_have_count(0)
     expect(_file(page, "Excel")).to_be_visible()
+    assert page.evaluate("document.activeElement.ariaLabel").startswith("Remove ")
 
 
 def test_a_file_with_a_text_is_taken_as_the_text(page: Page) -> None:
@@ -240,9 +241,18 @@ def test_several_files_become_several_runs_and_a_wrong_one_is_left_out(
     expect(_file(page, "wrong.pdf")).to_be_visible()
     if shots:
         page.screenshot(path=shots / f"files-finished-{width}.png", full_page=True)
+    # A run that is deleted cannot be opened from its upload.
+    upload = _uploads(page, names[1])
+    runs = page.get_by_role("region", name="Finished runs")
+    runs.get_by_role("button", name=f"Delete {names[1]}").click()
+    expect(upload.get_by_role("button", name="Delete")).to_be_visible()
+    expect(upload.get_by_role("button", name="Open")).to_have_count(0)
+    page.get_by_role("button", name="Undo").click()
+    expect(upload.get_by_role("button", name="Open")).to_be_visible()
     # The row goes and comes back; the run stays.
     _uploads(page, names[0]).get_by_role("button", name="Delete").click()
     expect(_uploads(page, names[0])).to_have_count(0)
+    assert page.evaluate("document.activeElement.ariaLabel").startswith("Delete ")
     expect(page.get_by_role("region", name="Finished runs").get_by_text(names[0])).to_be_visible()
     page.get_by_role("button", name="Undo").click()
     expect(_uploads(page, names[0])).to_contain_text("finished")
@@ -267,6 +277,7 @@ def test_what_is_under_way_tells_its_progress_all_the_time(
     expect(row).to_contain_text("stopped")
     row.get_by_role("button", name="Delete").click()
     expect(row).to_have_count(0)
+    expect(page.get_by_role("heading", name="Evaluate files")).to_be_focused()
     page.get_by_role("button", name="Undo").click()
     expect(row).to_contain_text("stopped")
 

@@ -36,7 +36,7 @@ function runList(runs, { filters, renaming }, act) {
   return h(
     "section",
     { class: "card", "aria-label": "Runs" },
-    h("h2", null, "Finished runs"),
+    h("h2", { tabindex: "-1" }, "Finished runs"),
     runs.length > 0
       ? [
           h(
@@ -80,7 +80,7 @@ function runRow(run, renaming, act) {
       whole && [longName(judge), longName(sources.join(" → "), "small muted"), h("div", { class: "small muted" }, mode)],
       [grouped(counts.responses ?? 0), figures && h("div", { class: "small muted" }, megabytes(figures.size_bytes))],
       minutes(at),
-      h("div", { class: "row" }, whole && !renaming && button("Rename", () => void act.startRenaming(name), { class: "small quiet", "aria-label": `Rename ${title}` }), button("Delete", () => void act.deleteRun(run), { class: "small quiet", "aria-label": `Delete ${title}` })),
+      h("div", { class: "row" }, whole && !renaming && button("Rename", () => void act.startRenaming(name), { class: "small quiet", "aria-label": `Rename ${title}` }), button("Delete", () => void act.deleteRun(run), { class: "small quiet", "data-removes": true, "aria-label": `Delete ${title}` })),
     ],
     { title: name },
   );

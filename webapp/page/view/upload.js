@@ -15,12 +15,12 @@ const FIELDS = ["response", "question", "model", "reference_answers", "id", "dat
  * @param {S.State} state
  * @param {Actions} act
  */
-export function uploadView({ upload: { files, problem }, uploads, options, draft }, act) {
+export function uploadView({ upload: { files, problem }, uploads, runs, options, draft }, act) {
   const why = refusal(files, options);
   return h(
     "section",
     { class: "card upload", "aria-label": "Evaluate files" },
-    h("h2", null, "Evaluate files of responses"),
+    h("h2", { tabindex: "-1" }, "Evaluate files of responses"),
     h("p", { class: "row" }, button("Choose files", act.pickFiles), h("span", { class: "muted" }, "or drop them anywhere in this window: JSON Lines, JSON, CSV or Parquet")),
     problem && problemBox(problem),
     files.map((one) => fileView(one, files.length === 1, options, act)),
@@ -33,7 +33,7 @@ export function uploadView({ upload: { files, problem }, uploads, options, draft
         h("span", { class: "muted", id: "why-not", dir: "auto" }, why || (files.length === 1 ? "It becomes a run, in a separate process." : "Each that can be evaluated becomes a run, in a separate process.")),
       ),
     ],
-    uploads.length > 0 && table("Uploads", ["File", "State", "Responses", ""], uploads.map((one) => uploadRow(one, act))),
+    uploads.length > 0 && table("Uploads", ["File", "State", "Responses", ""], uploads.map((one) => uploadRow(one, runs ?? [], act))),
   );
 }
 
@@ -57,7 +57,7 @@ function fileView(draft, alone, options, act) {
       "div",
       { class: "row" },
       h("strong", { dir: "auto" }, name),
-      sent === null && button("×", () => act.removeFile(key), { class: "small quiet", "aria-label": `Remove ${name}` }),
+      sent === null && button("×", () => act.removeFile(key), { class: "small quiet", "data-removes": true, "aria-label": `Remove ${name}` }),
       h("span", { class: "muted" }, amount(size), kind && !draft.refused && `, ${kind}`),
     ),
     problem && problemBox(problem),
@@ -142,9 +142,10 @@ function lacking({ kind, columns, fields, refused, problem }) {
 
 /**
  * @param {S.UploadStatus} upload
+ * @param {S.Run[]} runs
  * @param {Actions} act
  */
-function uploadRow(upload, act) {
+function uploadRow(upload, runs, act) {
   const { id, name, state, done, total, run, log, resumable } = upload;
   const under = state === "waiting" || state === "running";
   const kept = state === "stopped" || state === "failed";
@@ -159,8 +160,8 @@ function uploadRow(upload, act) {
     [
       under && button("Stop", () => void act.stopUpload(id), { class: "small" }),
       kept && resumable && button("Resume", () => void act.resumeUpload(id), { class: "small" }),
-      run && button("Open", () => act.go({ view: "runs", run }), { class: "small" }),
-      !under && button("Delete", () => void act.deleteUpload(upload), { class: "small quiet", "aria-label": `Delete ${name}` }),
+      run && runs.some((one) => one.run === run) && button("Open", () => act.go({ view: "runs", run }), { class: "small" }),
+      !under && button("Delete", () => void act.deleteUpload(upload), { class: "small quiet", "data-removes": true, "aria-label": `Delete ${name}` }),
     ],
   ]);
 }
