@@ -273,8 +273,8 @@ def _refuse_others(head: bytes) -> None:
             raise ValueError(f"it is {what}; {remedy}")
     if head.count(0) > len(head) // 4:
         raise ValueError(
-            "it is binary, or UTF-16 without a byte order mark; convert UTF-16 by `iconv -f "
-            "utf-16le -t utf-8`"
+            "it is binary, or UTF-16 without a byte order mark; save a text as UTF-8 (`iconv -f "
+            "utf-16le -t utf-8`)"
         )
     # One of twenty bytes of what is compressed is such a character, and of a text hardly one.
     if (len(head) - len(head.translate(None, _CONTROLS))) * 20 > len(head):
@@ -411,10 +411,11 @@ def csv_header(head: bytes) -> list[str]:
     return _csv_reader(text)[1]
 
 
-def parquet_schema(stream: BinaryIO) -> pa.Schema:
-    """Return the columns of a Parquet file with their types, from its end.
+def parquet_shape(stream: BinaryIO) -> tuple[pa.Schema, int]:
+    """Return the columns of a Parquet file with their types, and its number of rows, from its end.
 
     Raises:
         ValueError: it is damaged.
     """
-    return pq.read_schema(stream)
+    found = pq.read_metadata(stream)
+    return found.schema.to_arrow_schema(), found.num_rows

@@ -28,7 +28,8 @@ from ufo.schemas.rows import (
     delimiter_of,
     layers_of,
     lines_of,
-    parquet_schema,
+    parquet_shape,
+    unwrapped,
 )
 from ufo.schemas.text import marked_encoding, quantity
 from ufo.transforms.columns import NAMES, meant, paths_of, recognised
@@ -40,6 +41,7 @@ _COMPRESSED: Final = (GZIP, BZIP2, ZSTD)
 _RECORDS: Final = 20  # of the beginning, whose keys are looked at
 _ENOUGH: Final = 5  # unusable records without a usable one
 _MOST_COLUMNS: Final = 200
+_MOST_PLAIN: Final = 1 << 24  # bytes of a compressed file that are read to find out whether it ends
 _SENTENCE: Final = re.compile(r"[.!:]\s*$|(\S+\s+){8}")
 _TEXT: Final = "it is a text and no data; paste it into “Text to check”"
 _ACCEPTED: Final = "give JSON Lines, a JSON array, CSV or Parquet"
@@ -74,9 +76,11 @@ def recognise(head: bytes, tail: bytes = b"", size: int = 0) -> Recognised:
     try:
         forms, plain = layers_of(head, NAMES)
         is_whole = size <= len(head) and (len(forms) == 1 or len(plain) < HEAD_BYTES)
+        if size <= len(head) and forms[0] in _COMPRESSED:
+            unwrapped(forms[0], io.BytesIO(head)).read(_MOST_PLAIN)
         return _read(forms, head, plain, is_whole, _Ends(head, tail, size))
     except InputDamaged as error:
-        return Recognised(refused=f"{error}; compress it again")
+        return Recognised(refused=f"{error}; copy or compress it again")
     except (ValueError, pa.ArrowException) as error:
         return Recognised(refused=str(error))
 
@@ -111,7 +115,19 @@ def _read(
         found.refused = f"it has no record; {_ACCEPTED}"
     elif n_usable == 0 and (n_lines >= _ENOUGH or (n_lines and is_whole)):
         found.refused = f"no record of it can be used: {why}"
+    elif n_usable and not row:
+        found.refused = f"its records are empty; {_ACCEPTED}"
+    elif named == OBJECT and (many := _several(row, found.fields.get("response", ""))):
+        found.refused = f"it has several responses in “{many}”; give each as an object of its own"
     return found
+
+
+def _several(row: dict[str, Any], path: str) -> str:
+    """Return the name of the list of an object whose first element alone has the response, although
+    there are others; "" if there is none."""
+    name, first, _ = path.partition("[0]")
+    values = row.get(name)
+    return name if first and isinstance(values, list) and len(values) > 1 else ""
 
 
 def _lines(form: str, plain: bytes, is_whole: bool) -> Iterator[bytes]:
@@ -213,16 +229,20 @@ def _parquet(forms: Sequence[str], ends: _Ends) -> Recognised:
     if len(forms) > 1:
         return Recognised(kind)  # its end comes last
     try:
-        schema = parquet_schema(cast(BinaryIO, ends))
+        schema, n_rows = parquet_shape(cast(BinaryIO, ends))
     except _Unsent:
         return Recognised(kind)
-    except (ValueError, OSError, pa.ArrowException) as error:
-        return Recognised(kind, refused=f"it is damaged: {error}; write it again")
+    except (ValueError, OSError, pa.ArrowException):
+        return Recognised(
+            kind, refused="it is damaged, or a part is missing; copy or write it again"
+        )
     row = {column.name: _like(column.type) for column in schema}
     found = _of_row(kind, row)
     # A key that cannot have just any text is recognised by its name.
     named = recognised([name for name, value in row.items() if isinstance(value, str)])
     found.fields = named | found.fields
+    if n_rows == 0 or not row:
+        found.refused = f"it has no record; {_ACCEPTED}"
     return found
 
 
