@@ -221,7 +221,7 @@ def show_run(run: RunName, desk: AtDesk) -> answers.RunOverview:
 @router.get("/runs/{run}/overview.html", response_class=HTMLResponse, responses=answers.HTML)
 def show_overview(run: RunName, desk: AtDesk) -> HTMLResponse:
     """Return the overview of a run as HTML to be shown within a page: scores, plots, cost."""
-    return HTMLResponse(summary_html(desk.runs.results(run), in_fields))
+    return HTMLResponse(summary_html(desk.runs.results(run)))
 
 
 @router.get("/runs/{run}/contradicted")

@@ -140,12 +140,10 @@ def _in_words(rows: Sequence[Row], worded: Callable[[str], str]) -> list[Row]:
     ]
 
 
-def summary_html(results: "Results", worded: Callable[[str], str]) -> str:
+def summary_html(results: "Results") -> str:
     """Return the overview of the newest run without its contradicted claims, for a page that shows
-    all of them by itself. `worded` returns a message in words for the reader."""
-    found = overview(results)
-    shown = {"contradicted": [], "failures": _in_words(found["failures"], worded)}
-    return _overview(found | shown, lambda run, response: None)
+    all of them by itself."""
+    return _overview(overview(results) | {"contradicted": []}, lambda run, response: None)
 
 
 def comparison_html(found: Mapping[str, Any], link: Link) -> str:
