@@ -15,7 +15,6 @@ from filelock import FileLock, Timeout
 from pydantic import BaseModel, Field
 from starlette.responses import HTMLResponse, StreamingResponse
 
-from ufo.pipelines.options.doors import in_fields
 from ufo.pipelines.reports.checked import Asked, CheckedResponse, checked_response, selected
 from ufo.pipelines.reports.comparison import compare_models, compare_runs
 from ufo.pipelines.reports.html_report import (
@@ -258,7 +257,7 @@ def show_reports(run: RunName, desk: AtDesk) -> HTMLResponse:
     of_run = quote(run, safe="")
     results = desk.runs.results(run)
     return HTMLResponse(
-        reports_html(results, lambda name: f"/reports/{name}?run={of_run}&format=csv", in_fields)
+        reports_html(results, lambda name: f"/reports/{name}?run={of_run}&format=csv")
     )
 
 
