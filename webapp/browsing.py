@@ -163,15 +163,20 @@ def list_runs(
     runs, damaged = desk.runs.read()
     if not figures:
         return [answers.ListedRun(**_info(run)) for run in runs]
-    known = desk.runs.figures.of(runs)
+    figures_of = desk.runs.figures.of(runs)
+    within = f"{desk.setup.results}/"  # a visitor knows the runs, but not the service's folders
+
+    def told(name: str) -> dict[str, Any]:
+        known = damaged.get(name) or figures_of[name]
+        if isinstance(known, str):
+            return {"problem": known.replace(within, "")}
+        return {"figures": known}
+
     unknown: dict[str, Any] = dict.fromkeys(("mode", "tie", "judge", "finished_at"), "")
     unknown |= {"sources": [], "counts": {}}
     return [
-        *(answers.ListedRun(**_info(run), **_told(known[run.name])) for run in runs),
-        *(
-            answers.ListedRun(run=name, title=name, problem=why, **unknown)
-            for name, why in damaged.items()
-        ),
+        *(answers.ListedRun(**_info(run), **told(run.name)) for run in runs),
+        *(answers.ListedRun(run=name, title=name, **told(name), **unknown) for name in damaged),
     ]
 
 
@@ -436,10 +441,6 @@ def _held(folder: FilePath) -> Iterator[None]:
         raise Conflict("the run is being evaluated again; wait for its end, or stop it") from None
     except OSError as error:
         raise Conflict(f"the run's folder cannot be written: {error.strerror}") from error
-
-
-def _told(figures: answers.RunFigures | str) -> dict[str, Any]:
-    return {"problem" if isinstance(figures, str) else "figures": figures}
 
 
 def _info(run: Run) -> dict[str, Any]:

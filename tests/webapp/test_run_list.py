@@ -89,6 +89,7 @@ def test_a_damaged_run_says_so_and_the_others_are_listed(base: Setup, folder: Pa
         assert set(listed) == {"team:new", "old", "broken", "torn", "gone"}
         for name in ("broken", "torn", "gone"):
             assert f"run={name}" in listed[name]["problem"]
+            assert str(folder) not in listed[name]["problem"]
             assert listed[name]["figures"] is None
         assert listed["old"]["problem"] is None
         assert listed["old"]["figures"]["score"] == 0.75

@@ -34,7 +34,9 @@ export function runActions({ set }, undoable) {
     async startRenaming(renaming) {
       set({ renaming });
       await null;
-      /** @type {HTMLInputElement | null} */ (document.getElementById("new-title"))?.select();
+      const title = /** @type {HTMLInputElement | null} */ (document.getElementById("new-title"));
+      title?.select();
+      title?.form?.scrollIntoView({ block: "nearest", inline: "nearest" }); // the list may be wider than the window
     },
     /** @param {S.Run} run @param {string} title */
     async renameRun({ run, title: before }, title) {

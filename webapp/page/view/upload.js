@@ -153,8 +153,8 @@ function uploadRow(upload, runs, act) {
   return row(id, h("span", { dir: "auto" }, name), [
     [
       state,
-      failed && h("span", { class: "small warning", dir: "auto" }, ` ${log.at(-1) ?? ""}`),
-      kept && h("span", { class: "small" }, resumable ? " It can go on where it was." : " Change the file or its columns, and choose it again."),
+      failed && h("div", { class: "small warning", dir: "auto" }, log.at(-1)),
+      kept && h("div", { class: "small" }, resumable ? "It can go on where it was." : "Change the file or its columns, and choose it again."),
     ],
     [progressOf(upload), state === "running" && total > 0 && h("progress", { max: total, ".value": done, "aria-label": `Progress of ${name}` })],
     [
