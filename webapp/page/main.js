@@ -73,8 +73,8 @@ document.addEventListener("keydown", (event) => {
   const { target } = event;
   const typing = target instanceof Element && target.closest("textarea, select, input:not([type=checkbox])");
   if (!reading || typing || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.key === "j") act.step(1);
-  else if (event.key === "k") act.step(-1);
+  if (event.key === "j") void act.step(1);
+  else if (event.key === "k") void act.step(-1);
   else if (event.key === "Escape" && !open.closed) act.close();
 });
 

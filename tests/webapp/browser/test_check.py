@@ -139,6 +139,7 @@ def test_what_cannot_be_checked_is_reported_before_it_is_sent(page: Page) -> Non
 def test_a_pasted_text_is_labelled_and_downloaded(page: Page) -> None:
     _fill(page)
     _check(page)
+    expect(page.get_by_label("Progress")).to_contain_text("no model was asked")
     assert page.locator(".sentence .words").all_inner_texts() == [
         "😀 Marie Curie was born in Warsaw in 1871.",
         *("She liked tea!", "Marie Curie was a physicist."),
@@ -405,6 +406,20 @@ def test_a_running_check_shows_what_there_is_and_can_be_cancelled(
         page.get_by_role("button", name="Cancel").click()
         expect(page.locator(".headline")).to_have_text("Cancelled: 0 of 4 claims judged")
         expect(page.get_by_role("button", name="Check again")).to_be_visible()
+        # Once it answers, the same text is checked, and what that took is said.
+        llm_server.latency = lambda: 0.0
+        n_before = len(llm_server.chats)
+        page.get_by_role("button", name="Check again").click()
+        line = progress.locator("summary")
+        expect(line).to_contain_text("Done in")
+        answered = llm_server.chats[n_before:]
+        tokens = sum(one.prompt_tokens + one.completion_tokens for one in answered)
+        said = f"{len(answered)} calls, {tokens:,} tokens, price not known"
+        expect(line).to_have_text(re.compile(rf"^Done in [\d.]+ s · {said}$"))
+        table = page.get_by_role("region", name="Calls, tokens and cost")
+        expect(table).to_be_hidden()
+        line.click()
+        expect(table.get_by_role("row", name="extract · offline-judge")).to_be_visible()
 
 
 @pytest.mark.slow
