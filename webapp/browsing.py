@@ -15,7 +15,6 @@ from filelock import FileLock, Timeout
 from pydantic import BaseModel, Field
 from starlette.responses import HTMLResponse, StreamingResponse
 
-from ufo.pipelines.options.doors import in_fields
 from ufo.pipelines.reports.checked import Asked, CheckedResponse, checked_response, selected
 from ufo.pipelines.reports.comparison import compare_models, compare_runs
 from ufo.pipelines.reports.html_report import (
@@ -226,7 +225,7 @@ def show_run(run: RunName, desk: AtDesk) -> answers.RunOverview:
 @router.get("/runs/{run}/overview.html", response_class=HTMLResponse, responses=answers.HTML)
 def show_overview(run: RunName, desk: AtDesk) -> HTMLResponse:
     """Return the overview of a run as HTML to be shown within a page: scores, plots, cost."""
-    return HTMLResponse(summary_html(desk.runs.results(run), in_fields))
+    return HTMLResponse(summary_html(desk.runs.results(run)))
 
 
 @router.get("/runs/{run}/contradicted")
@@ -263,7 +262,7 @@ def show_reports(run: RunName, desk: AtDesk) -> HTMLResponse:
     of_run = quote(run, safe="")
     results = desk.runs.results(run)
     return HTMLResponse(
-        reports_html(results, lambda name: f"/reports/{name}?run={of_run}&format=csv", in_fields)
+        reports_html(results, lambda name: f"/reports/{name}?run={of_run}&format=csv")
     )
 
 

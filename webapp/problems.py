@@ -84,7 +84,7 @@ def refusal(error: Refused) -> Response:
 
 # The status and the remedy for each kind of error; the first that fits is used.
 _KINDS: tuple[tuple[type[Exception], int, str | None], ...] = (
-    (NotFound, 404, None),
+    (NotFound, 404, "choose one that there is: the page and GET /runs list the runs"),
     (Conflict, 409, "ask for its state first, and again when it is over"),
     (UsageError, 422, "correct what the message names"),
     (CostCapped, 429, "start the service with a higher cap"),

@@ -114,18 +114,16 @@ def render_html(results: "Results", note: str = "") -> str:
         found=found,
         note=note,
         overview=_overview(found, lambda _, response: places.get(response)),
-        groups=_reports(results, str),
+        groups=_reports(results),
         csv=None,
         responses=responses,
     )
 
 
-def reports_html(
-    results: "Results", csv: Callable[[str], str], worded: Callable[[str], str] = str
-) -> str:
+def reports_html(results: "Results", csv: Callable[[str], str]) -> str:
     """Return the reports of the newest run that have rows, to be shown within a page. `csv` returns
-    the address of all rows of a report, and `worded` a message in words for the reader."""
-    return rendered("reports.html", groups=_reports(results, worded), csv=csv)
+    the address of all rows of a report."""
+    return rendered("reports.html", groups=_reports(results), csv=csv)
 
 
 def overview_html(results: "Results") -> str:
@@ -133,19 +131,10 @@ def overview_html(results: "Results") -> str:
     return _overview(overview(results), lambda run, response: None)
 
 
-def _in_words(rows: Sequence[Row], worded: Callable[[str], str]) -> list[Row]:
-    """Return rows with their messages in other words."""
-    return [
-        {**row, "message": worded(row["message"])} if row.get("message") else row for row in rows
-    ]
-
-
-def summary_html(results: "Results", worded: Callable[[str], str]) -> str:
+def summary_html(results: "Results") -> str:
     """Return the overview of the newest run without its contradicted claims, for a page that shows
-    all of them by itself. `worded` returns a message in words for the reader."""
-    found = overview(results)
-    shown = {"contradicted": [], "failures": _in_words(found["failures"], worded)}
-    return _overview(found | shown, lambda run, response: None)
+    all of them by itself."""
+    return _overview(overview(results) | {"contradicted": []}, lambda run, response: None)
 
 
 def comparison_html(found: Mapping[str, Any], link: Link) -> str:
@@ -208,14 +197,14 @@ def _failed(rows: Sequence[Row]) -> Row:
     return {"title": "What failed", "rows": shown, "columns": _columns(shown), "total": len(shown)}
 
 
-def _reports(results: "Results", worded: Callable[[str], str]) -> list[tuple[str, list[Row]]]:
+def _reports(results: "Results") -> list[tuple[str, list[Row]]]:
     """Return the reports that have rows, by their groups, each with its first rows."""
     groups: dict[str, list[Row]] = {group: [] for group in GROUPS}
     run = results.runs[-1].name
     for view in results.filled_views():
         where, given = (" WHERE run = ?", [run]) if results.has_runs(view) else ("", [])
         select = view.select(f"*, count(*) OVER () AS {_TOTAL}", where)
-        rows = _in_words(values_of(results.query(f"{select} LIMIT {_MOST_ROWS}", given)), worded)
+        rows = values_of(results.query(f"{select} LIMIT {_MOST_ROWS}", given))
         if rows:
             more = {
                 "rows": list(map(as_shown, rows)),

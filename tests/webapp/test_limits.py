@@ -147,6 +147,7 @@ def test_the_limits_of_a_service_are_these() -> None:
         "checks": 8,
         "uploads": 2,
         "check_seconds": 900.0,
+        "header_seconds": 20.0,
         "body_seconds": 60.0,
         "upload_seconds": 900.0,
         "pulse_seconds": 0.5,

@@ -109,17 +109,6 @@ def test_an_upload_becomes_a_run(empty: Setup) -> None:
 
 
 @pytest.mark.slow
-def test_failures_of_an_upload_name_columns_and_no_flags(empty: Setup) -> None:
-    with opened(empty) as client:
-        upload = sent(client, LINES + '{"answer": "Oslo is big."}\n', sources="reference")
-        run = follow(client, upload)["run"]
-        for part in ("overview.html", "reports.html"):
-            shown = client.get(f"/runs/{run}/{part}").text
-            assert "did you mean “answer” for response?" in shown
-            assert "--map" not in shown
-
-
-@pytest.mark.slow
 def test_an_upload_that_cannot_be_evaluated_says_why(empty: Setup) -> None:
     with opened(empty) as client:
         upload = sent(client, b"")

@@ -7,7 +7,7 @@ import { labelActions } from "./labelling.js";
 import { runActions } from "./run_list.js";
 import { NOTHING, judgeOf, sentOf, sourcesOf } from "./settings.js";
 import { HOME, IDLE, NOTHING_OPEN, NO_DRAFT, NO_FILTERS, NO_RESULT, NO_SELECTION } from "./state.js";
-import { nameOf } from "./storage.js";
+import { keepTheme, nameOf } from "./storage.js";
 import { save } from "./text.js";
 import { uploadActions } from "./uploading.js";
 import { refusal } from "./view/form.js";
@@ -198,16 +198,21 @@ export function createActions(store) {
   /** @param {Partial<S.Opened>} change  all else is closed */
   const openOnly = (change) => set({ open: { ...NOTHING_OPEN, ...change } });
 
-  /** @param {number | null} sentence @param {ScrollLogicalPosition} [block] */
-  function bringToView(sentence, block = "center") {
+  /**
+   * Scroll to a sentence after the next rendering: then it is known what the sheet covers.
+   *
+   * @param {number | null} sentence
+   * @param {ScrollLogicalPosition} [block]
+   */
+  async function bringToView(sentence, block = "center") {
+    await null;
     const node = document.getElementById(`sentence-${sentence}`);
     node?.scrollIntoView({ block });
     return node;
   }
 
-  /** After the next rendering, focus the first evidence that is open, or what stands in its place. */
-  async function intoEvidence() {
-    await null;
+  /** Focus the first evidence that is open, or what stands in its place. */
+  function intoEvidence() {
     const detail = document.getElementById("detail");
     const evidence = detail?.querySelector(".claim-body > .evidence, details[open] > .evidence");
     /** @type {HTMLElement | null | undefined} */ (evidence ?? detail)?.focus();
@@ -231,6 +236,9 @@ export function createActions(store) {
     },
     /** Ask the service once more for what it could not give. */
     retry: () => set({ problem: null }),
+    /** Leave what cannot be shown for the form, with the text if there is one. */
+    anotherText: () => go({ view: "check" }, { editing: true, ...(!get().draft.text && { draft: NO_DRAFT }) }),
+    closeWrong: () => set({ wrong: [] }),
     edit,
     setting,
     check,
@@ -289,19 +297,20 @@ export function createActions(store) {
      *
      * @param {1 | -1} by
      */
-    step(by) {
+    async step(by) {
       const { checked, rescored, open, look } = get();
       const wanted = look.only ?? "contradicted";
       const sentences = (rescored ?? checked?.scores)?.sentences ?? [];
       const found = sentences.flatMap((one) => (one.state === wanted ? (one.sentence_index ?? []) : []));
-      const here = open.sentence ?? (by > 0 ? -1 : Infinity);
+      const [, focused] = /^sentence-(\d+)$/.exec(document.activeElement?.id ?? "") ?? [];
+      const here = open.sentence ?? Number(focused ?? (by > 0 ? -1 : Infinity));
       const next = by > 0 ? found.find((at) => at > here) : found.findLast((at) => at < here);
       if (next === undefined) {
         say(`No ${by > 0 ? "later" : "earlier"} sentence is ${wanted}`);
         return;
       }
       openOnly({ sentence: next, whole: open.whole });
-      bringToView(next)?.focus({ preventScroll: true });
+      (await bringToView(next))?.focus({ preventScroll: true });
     },
     /** Close what is open, and go back to its sentence; where all is open, to that of the claim. */
     close() {
@@ -318,18 +327,19 @@ export function createActions(store) {
       const isShown = get().open === open || matchMedia(WIDE).matches;
       const same = open.sentence === sentence && !open.all && isShown;
       openOnly({ sentence: same ? null : sentence, closed: same, whole: open.whole });
+      if (!same) void bringToView(sentence, "nearest");
     },
     /** Open a sentence by a key, and go to its evidence. @param {number} sentence */
-    enterSentence(sentence) {
+    async enterSentence(sentence) {
       openOnly({ sentence, whole: opened().whole });
-      bringToView(sentence, "nearest");
-      return intoEvidence();
+      await bringToView(sentence, "nearest");
+      intoEvidence();
     },
     /** @param {T.FactUnit} unit @param {boolean} [byKey]  whether the focus goes along */
-    goToClaim({ unit_id: claim, sentence_index: sentence }, byKey) {
+    async goToClaim({ unit_id: claim, sentence_index: sentence }, byKey) {
       openOnly({ sentence, claim });
-      bringToView(sentence);
-      if (byKey) void intoEvidence();
+      await bringToView(sentence);
+      if (byKey) intoEvidence();
     },
     /** @param {string} claim  "" for none */
     openClaim: (claim) => set({ open: { ...opened(), claim } }),
@@ -356,7 +366,7 @@ export function createActions(store) {
     filter: (change) => set(({ filters }) => ({ filters: { ...filters, page: 1, ...change } })),
     /** @param {S.State["theme"]} theme */
     theme(theme) {
-      localStorage.setItem("theme", theme);
+      keepTheme(theme);
       set({ theme });
     },
   };

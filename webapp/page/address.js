@@ -4,17 +4,19 @@
  */
 
 import { STATES } from "./labels.js";
+import { RESPONSE_ORDERS, RUN_ORDERS } from "./lists.js";
 import { HOME, NO_DRAFT, NO_FILTERS, NOTHING_OPEN } from "./state.js";
-import { known } from "./storage.js";
+import { textOf } from "./storage.js";
 import { queryOf } from "./text.js";
+import { named, readerOf } from "./valid.js";
 
 /** @import * as S from "./state.js" */
+/** @import * as T from "./types.js" */
+/** @import { Reader } from "./valid.js" */
 
 /** @typedef {Pick<S.State, "place" | "draft" | "editing" | "selection" | "open" | "look" | "filters">} Addressed */
 
-/** The names in a link to a check that are not settings. */
-const TEXT = ["text", "question", "reference", "draft", "show"];
-const RESULT = ["sentence", "claim", "all", "without", "without_category", "support", "only"];
+const STATE_NAMES = /** @type {T.State[]} */ (Object.keys(STATES));
 
 /**
  * @param {Addressed} state
@@ -43,31 +45,36 @@ export function toHash({ place, draft, editing, selection, open, look, filters }
 }
 
 /**
+ * Return the state of an address. `wrong` names what in it cannot be used.
+ *
  * @param {string} hash
- * @returns {Addressed}
+ * @returns {Addressed & {wrong: string[]}}
  */
 export function fromHash(hash) {
   const [path, ...asked] = hash.slice(1).split("?");
-  const query = new URLSearchParams(asked.join("?"));
-  const place = placeOf(path, query);
-  const only = /** @type {S.Look["only"]} */ (query.get("only"));
-  return {
+  const reader = readerOf(new URLSearchParams(asked.join("?")));
+  const place = placeOf(path, reader);
+  const isText = place.view === "check" && !place.result;
+  const found = {
     place,
-    draft: place.view === "check" && !place.result ? draftOf(query) : NO_DRAFT,
-    editing: place.view === "check" && !place.result && !query.has("show"),
+    editing: isText && !reader.flag("show"),
     selection: {
-      without_passages: query.getAll("without"),
-      without_categories: query.getAll("without_category"),
+      without_passages: reader.all("without"),
+      without_categories: reader.all("without_category"),
     },
     open: {
       ...NOTHING_OPEN,
-      sentence: numberOf(query.get("sentence")),
-      claim: query.get("claim"),
-      all: query.has("all"),
+      sentence: reader.number("sentence", 0, null),
+      claim: reader.get("claim"),
+      all: reader.flag("all"),
     },
-    look: { support: query.has("support"), only: Object.hasOwn(STATES, only ?? "") ? only : null },
-    filters: place.view === "runs" ? filtersOf(query) : NO_FILTERS,
+    look: { support: reader.flag("support"), only: reader.word("only", STATE_NAMES, null) },
+    filters: place.view === "runs" ? filtersOf(reader, place) : NO_FILTERS,
+    draft: isText ? draftOf(reader) : NO_DRAFT,
   };
+  // What no name belongs to is a setting of a check, which the service knows.
+  const others = isText ? [] : Object.keys(reader.rest());
+  return { ...found, wrong: [...reader.wrong, ...others.map((name) => `${name}: nothing here has this name`)] };
 }
 
 /** @param {S.Place} place @param {boolean} editing */
@@ -84,19 +91,38 @@ function pathOf({ view, run, response, result }, editing) {
 
 /**
  * @param {string} path
- * @param {URLSearchParams} query
+ * @param {Reader} reader
  * @returns {S.Place}
  */
-function placeOf(path, query) {
-  const [, first, run, what, name = null] = path.split("/").map(decoded);
-  if (first === "results" && run) return { ...HOME, result: run };
-  if (first !== "runs") return HOME;
-  const place = { ...HOME, run: run || null };
-  if (run && what === "responses" && name) return { ...place, view: "response", response: name };
-  if (run && what === "reports") return { ...place, view: "reports" };
-  if (!run || what !== "compare") return { ...place, view: "runs" };
-  const models = query.getAll("model").slice(0, 2);
-  return { ...place, view: "compare", baseline: query.get("baseline"), models };
+function placeOf(path, reader) {
+  const [root, ...parts] = path.split("/").map(decoded);
+  if (parts.at(-1) === "") parts.pop();
+  const [first = "check", name = null, what, response = null] = parts;
+  const n = parts.length;
+  const isNamed = root === "" && !parts.includes("");
+  if (isNamed && first === "check" && n <= 1) return HOME;
+  if (isNamed && first === "results" && n === 2) return isId(name, 32, "result", reader) ? { ...HOME, result: name } : HOME;
+  if (isNamed && first === "runs") {
+    const place = { ...HOME, run: name };
+    if (n <= 2) return { ...place, view: "runs" };
+    if (what === "responses" && n === 4) return { ...place, view: "response", response };
+    if (what === "reports" && n === 3) return { ...place, view: "reports" };
+    if (what === "compare" && n === 3) return { ...place, view: "compare", baseline: reader.get("baseline"), models: reader.all("model").slice(0, 2) };
+  }
+  if (path) reader.wrong.push(named("address", path, "there is no such page"));
+  return HOME;
+}
+
+/**
+ * @param {string | null} id  that the service gave
+ * @param {number} length
+ * @param {string} name
+ * @param {Reader} reader
+ */
+function isId(id, length, name, { wrong }) {
+  const is = id?.length === length && /^[0-9a-f]+$/.test(id);
+  if (!is) wrong.push(named(name, id ?? "", `its name has ${length} of the characters 0 to 9 and a to f`));
+  return is;
 }
 
 /** @param {string} part */
@@ -109,31 +135,33 @@ function decoded(part) {
 }
 
 /**
- * @param {URLSearchParams} query
+ * @param {Reader} reader
  * @returns {S.Draft}
  */
-function draftOf(query) {
-  const settings = Object.fromEntries([...query].filter(([name]) => ![...TEXT, ...RESULT].includes(name)));
-  const id = query.get("draft");
-  const given = {
-    text: query.get("text") ?? "",
-    question: query.get("question") ?? "",
-    references: query.getAll("reference"),
-  };
-  return { ...given, ...(query.has("text") ? null : known(id)), id, settings };
+function draftOf(reader) {
+  const name = reader.get("draft");
+  const id = name !== null && isId(name, 12, "draft", reader) ? name : null;
+  const text = reader.get("text");
+  const content = { text: text ?? "", question: reader.get("question") ?? "", references: reader.all("reference") };
+  return { ...content, ...(text === null && textOf(id, reader.wrong)), id, settings: reader.rest() };
 }
 
 /**
- * @param {URLSearchParams} query
+ * @param {Reader} reader
+ * @param {S.Place} place
  * @returns {S.Filters}
  */
-function filtersOf(query) {
-  const given = Object.entries(NO_FILTERS).map(([name, usual]) => {
-    if (typeof usual === "boolean") return [name, query.has(name)];
-    return [name, (typeof usual === "number" ? numberOf(query.get(name)) : query.get(name)) || usual];
-  });
-  return Object.fromEntries(given);
+function filtersOf(reader, { run }) {
+  const orders = (run === null ? RUN_ORDERS : RESPONSE_ORDERS).map(([word]) => word);
+  const list = { text: reader.get("text") ?? "", sort: reader.word("sort", orders, ""), page: reader.number("page", 1, 1) };
+  if (run === null) return { ...NO_FILTERS, ...list };
+  return {
+    ...list,
+    model: reader.get("model") ?? "",
+    dataset: reader.get("dataset") ?? "",
+    low: reader.flag("low"),
+    disagreement: reader.flag("disagreement"),
+    failures: reader.flag("failures"),
+    claims: reader.number("claims", 1, 1),
+  };
 }
-
-/** @param {string | null} text */
-const numberOf = (text) => (text !== null && /^\d{1,6}$/.test(text) ? Number(text) : null);

@@ -247,17 +247,18 @@ export const restore = (id) => send(`/results/${part(id)}/restore`, { method: "P
  * @param {S.Listing | null} before
  * @returns {Promise<S.Listing>}
  */
-export async function responses(run, { low, page, claims, ...filters }, before) {
+export async function responses(run, filters, before) {
+  const { low, page, claims, ...others } = filters;
   const same = before?.overview.run === run ? before : null;
   const offset = (claims - 1) * PAGE_SIZE;
-  const asked = { ...filters, max_score: low && 0.6, offset: (page - 1) * PAGE_SIZE, limit: PAGE_SIZE };
+  const asked = { ...others, max_score: low && 0.6, offset: (page - 1) * PAGE_SIZE, limit: PAGE_SIZE };
   const [overview, report, contradicted, { rows, total }] = await Promise.all([
     same?.overview ?? get(inRun(run)),
     same?.report ?? html(inRun(run, "overview.html")),
     same?.contradicted.offset === offset ? same.contradicted : get(inRun(run, `contradicted?${queryOf({ offset, limit: PAGE_SIZE })}`)),
     get(inRun(run, `responses?${queryOf(asked)}`)),
   ]);
-  return { overview, report, contradicted, rows, total };
+  return { overview, report, contradicted, rows, total, filters };
 }
 
 /** @param {string} run @param {string} id */

@@ -5,14 +5,22 @@ import { fromHash, toHash } from "./address.js";
 import { patch } from "./dom.js";
 import { createLoader, createRescorer } from "./load.js";
 import { BEGINNING, NO_RESULT, createStore } from "./state.js";
-import { draftKey, keepWritten } from "./storage.js";
-import { app, failureView } from "./view/app.js";
+import { draftKey, keepWritten, keptTheme } from "./storage.js";
+import { corrected } from "./valid.js";
+import { app, failureView, titleOf } from "./view/app.js";
 
 /** @import * as S from "./state.js" */
 
 const root = /** @type {HTMLElement} */ (document.getElementById("app"));
-const theme = /** @type {S.State["theme"] | null} */ (localStorage.getItem("theme")) ?? "auto";
-const store = createStore({ ...BEGINNING, theme, ...fromHash(location.hash) }, (state) => {
+const first = fromHash(location.hash);
+const store = createStore({ ...BEGINNING, ...first, theme: keptTheme(first.wrong) }, (state) => {
+  const change = corrected(state);
+  if (change) {
+    // Not a step of the reader's.
+    shown = step({ ...state, ...change });
+    store.set(change);
+    return;
+  }
   // Send the request first, so that the service answers while the page renders.
   void rescore();
   render(state);
@@ -36,6 +44,7 @@ let shown = step(store.get());
 /** @param {S.State} state */
 function render(state) {
   document.documentElement.dataset.theme = state.theme;
+  document.title = titleOf(state);
   try {
     patch(root, app(state, act));
   } catch (error) {
@@ -64,8 +73,8 @@ document.addEventListener("keydown", (event) => {
   const { target } = event;
   const typing = target instanceof Element && target.closest("textarea, select, input:not([type=checkbox])");
   if (!reading || typing || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.key === "j") act.step(1);
-  else if (event.key === "k") act.step(-1);
+  if (event.key === "j") void act.step(1);
+  else if (event.key === "k") void act.step(-1);
   else if (event.key === "Escape" && !open.closed) act.close();
 });
 

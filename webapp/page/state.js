@@ -171,6 +171,7 @@
  * @property {string | null} evidence_source
  *
  * @typedef {object} Listing
+ * @property {Filters} filters  that it was asked with
  * @property {{total: number, offset: number, rows: Contradicted[]}} contradicted
  * @property {Overview} overview
  * @property {Element} report  the overview, as it is shown
@@ -234,6 +235,7 @@
  * @property {"auto" | "light" | "dark"} theme
  * @property {string} announcement  the last announcement to screen readers
  * @property {Undo | null} undo  the last deletion, for ten seconds
+ * @property {readonly string[]} wrong  values of the address or the storage that could not be used
  */
 
 /** @type {Draft} */
@@ -292,6 +294,7 @@ export const NO_RESULT = {
   look: { support: false, only: null },
   open: NOTHING_OPEN,
   problem: null,
+  wrong: [],
 };
 
 /** @type {State} */

@@ -1,33 +1,16 @@
 /** The storage of this tab: the typed text, and texts that the service keeps, by their names. */
 
 import * as api from "./api.js";
+import { among, named } from "./valid.js";
 
 /** @import * as S from "./state.js" */
 
 /** @typedef {Pick<S.Draft, "text" | "question" | "references">} Content */
 
+const THEMES = /** @type {const} */ (["auto", "light", "dark"]);
+
 /** @type {Map<string, any>} */
 const held = new Map();
-
-/** @param {string} name @param {unknown} value  null deletes it */
-function keep(name, value) {
-  held.set(name, value);
-  try {
-    if (value === null) sessionStorage.removeItem(name);
-    else sessionStorage.setItem(name, JSON.stringify(value));
-  } catch {
-    // The tab's storage is full or disabled: after a reload the form is empty.
-  }
-}
-
-/** @param {string} name */
-function kept(name) {
-  try {
-    return held.get(name) ?? JSON.parse(sessionStorage.getItem(name) ?? "null");
-  } catch {
-    return null;
-  }
-}
 
 /** Return a key for a draft's content. @param {S.Draft} draft */
 export const draftKey = ({ text, question, references, settings }) =>
@@ -51,16 +34,58 @@ export async function fetchNamed(id) {
  * Return a text by its name if the page has it; without a name the last text of this tab.
  *
  * @param {string | null} id
+ * @param {string[]} wrong  is extended where the last text cannot be used
  * @returns {Content | null}
  */
-export const known = (id) => (id ? (held.get(id) ?? null) : kept("draft"));
+export function textOf(id, wrong) {
+  if (id) return held.get(id) ?? null;
+  const stored = read(() => sessionStorage.getItem("draft"));
+  if (held.has("draft") || stored === null) return held.get("draft") ?? null;
+  try {
+    const content = JSON.parse(stored);
+    if (isContent(content)) return content;
+  } catch {
+    // It is named as any other that cannot be used.
+  }
+  wrong.push("the text that this tab kept: it cannot be read");
+  return null;
+}
+
+/** @param {any} value  of the storage */
+const isContent = (value) =>
+  [value?.text, value?.question, ...[value?.references].flat()].every((one) => typeof one === "string") && Array.isArray(value.references);
+
+/** Return the colours that this browser keeps. @param {string[]} wrong  is extended where it cannot be used */
+export function keptTheme(wrong) {
+  const value = read(() => localStorage.getItem("theme")) ?? "auto";
+  const theme = THEMES.find((one) => one === value);
+  if (!theme) wrong.push(named("theme", value, among(THEMES)));
+  return theme ?? "auto";
+}
+
+/** @param {S.State["theme"]} theme */
+export function keepTheme(theme) {
+  read(() => localStorage.setItem("theme", theme));
+}
+
+/** Return what a storage answers; null where it is full, or the browser has none. @template Answer @param {() => Answer} ask */
+function read(ask) {
+  try {
+    return ask();
+  } catch {
+    return null;
+  }
+}
 
 /** @type {S.Draft | null} */
 let last = null;
 
 /** Store the typed text. @param {S.Draft} draft */
 export function keepWritten(draft) {
-  const { text, question, references } = draft;
-  if (draft !== last) keep("draft", { text, question, references });
+  if (draft === last) return;
   last = draft;
+  const { text, question, references } = draft;
+  const content = { text, question, references };
+  held.set("draft", content);
+  read(() => sessionStorage.setItem("draft", JSON.stringify(content)));
 }

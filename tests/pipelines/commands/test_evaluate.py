@@ -194,7 +194,7 @@ def test_people_are_told_how_a_run_differs_from_its_baseline(tmp_path: Path) -> 
         "(95 %"
     )
     assert difference.endswith(", one-sided p = 0.0021). Paired by 6 questions")
-    assert note == "new: coverage 0.167"
+    assert note == "new: coverage 0.167 in what is compared"
     assert lost == "claims no longer supported: 5; supported now: 0"
     assert each == f"each of them: ufo compare {tmp_path}/out base new"
 

@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, Request, Response
 from tests.conftest import rows_of, write_run
 from tests.parts import PATIENCE
 from tests.webapp.browser.demo_run import demo_rows
+from tests.webapp.browser.hard_run import LONG_TITLE, hard_rows
 from ufo.pipelines.commands.serve import setup
 from ufo.webapp.server import served
 
@@ -18,6 +19,7 @@ from ufo.webapp.server import served
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("runs")
     write_run(folder, demo_rows(), name="demo")
+    write_run(folder, hard_rows(), name="hard", title=LONG_TITLE)
     many = {f"r{n:02}": {f"u{n}": {"ref": "s" if n % 3 else "r"}} for n in range(60)}
     models = {name: ("even", "odd")[int(name[1:]) % 2] for name in many}
     write_run(

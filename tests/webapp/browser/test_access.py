@@ -1,5 +1,6 @@
 """The page for everybody: rules of accessibility, keys, small windows, zoom, themes, motion."""
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -92,6 +93,60 @@ def test_everything_is_reached_by_keys(page: Page) -> None:
     page.keyboard.press("Space")
     expect(page.get_by_label("Scores")).to_contain_text("with all evidence")
     assert page.evaluate(f"{focused}.type") == "checkbox"
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_keys_lead_from_the_text_to_the_evidence_and_back(page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 844})
+    page.goto("/#/runs/hard/responses/long")
+    expect(page.locator(".sentence").first).to_be_visible()
+    focused = page.locator(":focus")
+    while page.evaluate("document.activeElement.id") != "sentence-40":
+        page.keyboard.press("Tab")
+    for sentence, states, key in ((40, "supports", "Enter"), (41, "contradicts", "Space")):
+        page.keyboard.press(key)
+        # The focus is in the evidence, and the sheet does not cover its sentence.
+        expect(focused).to_have_attribute("aria-label", re.compile(f"Evidence {states}: "))
+        text, detail = page.locator(f"#sentence-{sentence}"), page.locator("#detail")
+        expect(text).to_have_attribute("aria-expanded", "true")
+        upper, sheet = text.bounding_box(), detail.bounding_box()
+        assert upper
+        assert sheet
+        assert 0 <= upper["y"] < upper["y"] + upper["height"] <= 844
+        if width == 390:
+            assert upper["y"] + upper["height"] <= sheet["y"]
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.closest('#detail') !== null")
+        page.keyboard.press("Escape")
+        expect(focused).to_have_id(f"sentence-{sentence}")
+        page.keyboard.press("Tab")
+    page.keyboard.press("j")
+    expect(focused).to_have_id("sentence-45")
+    expect(focused).to_have_attribute("aria-expanded", "true")
+    page.get_by_role("button", name="Close ×").click()
+    expect(focused).to_have_id("sentence-45")
+    # Away from the sentences the keys of the browser scroll as everywhere.
+    headline = page.locator("#headline")
+    headline.focus()
+    expect(headline).to_be_in_viewport()
+    page.keyboard.press("Space")
+    expect(headline).not_to_be_in_viewport()
+
+
+def test_the_sheet_leaves_the_sentence_that_was_touched(page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto("/#/runs/hard/responses/long")
+    for sentence in (0, 13, 59):
+        text = page.locator(f"#sentence-{sentence}")
+        text.evaluate("node => node.scrollIntoView({ block: 'end' })")
+        text.locator(".words").click()
+        expect(page.locator("#detail .claim")).to_be_visible()
+        words, sheet = text.bounding_box(), page.locator("#detail").bounding_box()
+        assert words
+        assert sheet
+        assert 0 <= words["y"] < words["y"] + words["height"] <= sheet["y"]
+        page.get_by_role("button", name="Close ×").click()
+        expect(text).to_be_focused()
 
 
 def test_the_first_key_leads_past_the_head_and_the_theme_is_kept(page: Page) -> None:

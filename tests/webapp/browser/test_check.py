@@ -4,6 +4,7 @@ import csv
 import json
 import re
 from contextlib import closing
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -138,6 +139,7 @@ def test_what_cannot_be_checked_is_reported_before_it_is_sent(page: Page) -> Non
 def test_a_pasted_text_is_labelled_and_downloaded(page: Page) -> None:
     _fill(page)
     _check(page)
+    expect(page.get_by_label("Progress")).to_contain_text("no model was asked")
     assert page.locator(".sentence .words").all_inner_texts() == [
         "😀 Marie Curie was born in Warsaw in 1871.",
         *("She liked tea!", "Marie Curie was a physicist."),
@@ -404,3 +406,59 @@ def test_a_running_check_shows_what_there_is_and_can_be_cancelled(
         page.get_by_role("button", name="Cancel").click()
         expect(page.locator(".headline")).to_have_text("Cancelled: 0 of 4 claims judged")
         expect(page.get_by_role("button", name="Check again")).to_be_visible()
+        # Once it answers, the same text is checked, and what that took is said.
+        llm_server.latency = lambda: 0.0
+        n_before = len(llm_server.chats)
+        page.get_by_role("button", name="Check again").click()
+        line = progress.locator("summary")
+        expect(line).to_contain_text("Done in")
+        answered = llm_server.chats[n_before:]
+        tokens = sum(one.prompt_tokens + one.completion_tokens for one in answered)
+        said = f"{len(answered)} calls, {tokens:,} tokens, price not known"
+        expect(line).to_have_text(re.compile(rf"^Done in [\d.]+ s · {said}$"))
+        table = page.get_by_role("region", name="Calls, tokens and cost")
+        expect(table).to_be_hidden()
+        line.click()
+        expect(table.get_by_role("row", name="extract · offline-judge")).to_be_visible()
+
+
+@pytest.mark.slow
+def test_ten_checks_of_eighty_claims_are_read_again_without_a_call(
+    browser: Browser, llm_server: LlmServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", llm_server.base_url)
+    usual = setup(str(tmp_path))
+    unhurried = replace(usual.limits, reads_per_minute=10**6)
+    results: dict[str, str] = {}
+    with served(replace(usual, limits=unhurried)) as address:
+        with closing(browser.new_context(base_url=address)) as context:
+            page = context.new_page()
+            page.set_default_timeout(PATIENCE)
+            for text in range(10):
+                said = [f"Town {n} of land {text} has {n + text} gates." for n in range(80)]
+                known = [
+                    said[n] if n % 2 else f"Town {n} of land {text} is old." for n in range(80)
+                ]
+                page.goto("about:blank")
+                page.goto("/#/check?judge=llm&model=offline-judge&sources=reference")
+                page.get_by_label("Text to check").fill(" ".join(said))
+                page.get_by_label("Reference 1", exact=True).fill(" ".join(known))
+                _start(page)
+                page.wait_for_url(re.compile("#/results/"))
+                expect(page.get_by_text("Done in")).to_be_visible()
+                results[page.url] = page.locator(".headline").inner_text()
+                assert "80 claims" in results[page.url]
+            calls = len(llm_server.requests)
+            assert calls >= 10
+            page.reload()
+            expect(page.locator(".headline")).to_have_text(results[page.url])
+        with closing(browser.new_context(base_url=address)) as context:
+            other = context.new_page()
+            other.set_default_timeout(PATIENCE)
+            for link, headline in results.items():
+                other.goto(f"{link}?sentence=79")
+                other.reload()
+                expect(other.locator(".headline")).to_have_text(headline)
+                expect(other.locator("#sentence-79")).to_have_attribute("aria-expanded", "true")
+    assert len(results) == 10
+    assert len(llm_server.requests) == calls

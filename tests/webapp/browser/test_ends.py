@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 from tests.llm_server import LlmServer
 from tests.parts import PATIENCE
 from tests.webapp.browser.patient_service import NOT_JUDGED, NOT_READ, patient
+from tests.webapp.browser.windows import begins_low
 from ufo.pipelines.commands.serve import setup
 from ufo.webapp.server import served
 
@@ -127,7 +128,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_cancel_keeps_what_was_found(
-    visit: Callable[[str], Page], address: str, moment: str
+    visit: Callable[[str], Page], address: str, shots: Path | None, moment: str
 ) -> None:
     text, going, said = MOMENTS[moment]
     page = visit(address)
@@ -136,11 +137,13 @@ def test_cancel_keeps_what_was_found(
         page.route("**/check", lambda route: held.append(route))
     _check(page, text)
     expect(page.locator(".headline")).to_contain_text(going)
+    assert begins_low(page, shots, f"at {moment}") == {}
     if moment == "after":
         expect(page.get_by_role("button", name="Cancel")).to_have_count(0)
     else:
         page.get_by_role("button", name="Cancel").click()
         expect(page.get_by_label("Progress")).to_contain_text("Check again starts anew")
+    assert begins_low(page, shots, f"cancelled {moment}") == {}
     _ended(page, said)
     page.unroute("**/check")
     _lives_on(page)

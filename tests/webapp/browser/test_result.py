@@ -27,7 +27,7 @@ def test_each_sentence_has_the_state_of_the_view_and_its_own_line(page: Page, ru
     ]
     assert said == [
         *("✓ supported ≠ sources disagree", "✗ contradicted", "✓ supported", "? not found"),
-        *("⚠ error ⊘ error: refused by the model ⚠ error", "· no claim"),
+        *("⚠ error ⊘ error: refused by the model", "· no claim"),
     ]
     sql = "SELECT state FROM sentence_scores WHERE response_id = ? ORDER BY sentence_index"
     with Results(finished_runs(runs)) as results:
@@ -67,7 +67,11 @@ def test_the_headline_comes_first_with_what_is_contradicted(page: Page) -> None:
     )
     expect(result).to_contain_text("Judge offline (judge-7b).")
     expect(result).to_contain_text("2 of 8 judgements were unusable: the model refused to answer")
-    expect(page.get_by_role("alert")).to_contain_text("Some claims could not be judged (1 failure)")
+    alert = page.get_by_role("alert")
+    expect(alert).to_contain_text("1 failure: some claims could not be judged")
+    expect(alert.get_by_text("no connection")).to_be_hidden()
+    alert.get_by_text("1 failure").click()
+    expect(alert.get_by_text("no connection")).to_be_visible()
     result.get_by_role("button", name="The Moon is made of cheese.").click()
     expect(page.locator(".claim .evidence")).to_contain_text("It is rock.")
 

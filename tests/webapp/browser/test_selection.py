@@ -49,7 +49,12 @@ def test_categories_have_shares_and_are_ticked_for_all(page: Page) -> None:
         ["wiki", "1", "13", "%", "50", "%"],
     ]
     page.get_by_label("other", exact=True).uncheck()
-    expect(page.get_by_label("Scores")).to_contain_text("with all evidence: factuality score 0.333")
+    left_out = page.get_by_label("Result").locator(".before")
+    expect(left_out).to_contain_text("Left out: 7 of 13 pieces of evidence.")
+    expect(left_out).to_contain_text(
+        "With all evidence: 2 of 6 claims supported, 1 contradicted, 1 not found, 2 errors; "
+        "factuality score 0.333"
+    )
     assert _values(page) == ["0.167", "1.000", "0.167", "1.000"]
     page.locator("#sentence-0").click()
     expect(page.locator(".claim-facts .chip").first).to_have_text("☐ not found (ticked off)")

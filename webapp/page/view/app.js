@@ -1,5 +1,6 @@
 /** The whole page: a head, the place that the address names, and announcements. */
 
+import { derive } from "../derived.js";
 import { h } from "../dom.js";
 import { compareView } from "./compare.js";
 import { formView } from "./form.js";
@@ -17,6 +18,31 @@ const NEXT_THEME = {
   dark: ["auto", "☾", "Colours: dark"],
 };
 
+/** Return the title of the window. @param {S.State} state */
+export function titleOf(state) {
+  const { place, editing, job, checked, listing, problem } = state;
+  const run = listing?.overview.run === place.run ? listing?.overview.title : place.run;
+  const titles = {
+    check: () => (editing ? "Check a text" : job.status === "running" ? "Checking" : resultTitle(state)),
+    response: () => resultTitle(state),
+    runs: () => run ?? "Runs",
+    compare: () => `${run} compared`,
+    reports: () => `Reports of ${run}`,
+  };
+  return `${problem && !checked ? problem.title : titles[place.view]()} · ufo`;
+}
+
+/** @param {S.State} state */
+function resultTitle({ checked, job, selection, rescored }) {
+  if (!checked) return job.problem?.title ?? "Result";
+  const verdicts = [...derive(checked, selection, rescored).verdicts.values()];
+  const n = checked.units.length;
+  if (n === 0) return checked.scores.headline || "No claim";
+  const contradicted = verdicts.filter(({ label }) => label === 0).length;
+  if (contradicted > 0) return `${contradicted} of ${n} contradicted`;
+  return `${verdicts.filter(({ label }) => label === 1).length} of ${n} supported`;
+}
+
 /**
  * @param {S.State} state
  * @param {Actions} act
@@ -30,11 +56,12 @@ export function app(state, act) {
     h(
       "main",
       { id: "main", tabindex: "-1" },
+      state.wrong.length > 0 && wrongView(state.wrong, act),
       state.problem &&
         !state.job.problem &&
         problemBox(
           state.problem,
-          h("p", { class: "row" }, button("Try again", () => act.retry()), button("Check another text", () => act.go({ view: "check" }, { editing: true }))),
+          h("p", { class: "row" }, button("Try again", () => act.retry()), button("Check another text", act.anotherText)),
         ),
       // A text and its result stay, even if other data could not be loaded.
       (!state.problem || state.place.view === "check") && PLACES[state.place.view](state, act),
@@ -44,6 +71,20 @@ export function app(state, act) {
     state.dragging && h("div", { class: "drop", role: "region", "aria-label": "Drop files" }, h("p", { class: "card" }, "Drop files of responses to evaluate them")),
   );
 }
+
+/**
+ * The values of an address or of the storage that could not be used.
+ *
+ * @param {readonly string[]} wrong
+ * @param {Actions} act
+ */
+const wrongView = (wrong, act) =>
+  h(
+    "div",
+    { class: "card row warning", role: "alert" },
+    h("div", { class: "grow" }, "⚠ Not usable, so the default is used:", h("ul", null, wrong.map((name) => h("li", { dir: "auto" }, name)))),
+    button("Close", act.closeWrong, { class: "small quiet", "aria-label": "Close this message" }),
+  );
 
 /**
  * @param {S.Undo} undo

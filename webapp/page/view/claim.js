@@ -2,6 +2,7 @@
 
 import { h, memo } from "../dom.js";
 import { DISAGREE, claimLabel, disagrees } from "../labels.js";
+import { counted } from "../text.js";
 import { evidenceView } from "./evidence.js";
 import { button, chip } from "./parts.js";
 import { humanLabelView } from "./human_label.js";
@@ -54,7 +55,7 @@ export function claimView(
       h("span", { class: "muted", dir: "auto" }, decided(label, source, tied)),
       given && h("span", { class: "muted" }, youSay(given, label)),
       pastError && h("span", { class: "muted" }, "past a source that gave only errors"),
-      of.length > 0 && h("span", { class: "muted" }, `supported ${yes} of ${of.length} evidence`),
+      of.length > 0 && h("span", { class: "muted" }, `supported by ${yes} of ${counted(of.length, "piece")} of evidence`),
     ),
     isOpen &&
       h(

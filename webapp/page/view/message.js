@@ -15,8 +15,8 @@ import { stagesView } from "./stages.js";
 /** @import { Actions } from "../actions.js" */
 
 const ROOM = 240;
-/** The characters of a question that fit on one line. */
-const LINE = 60;
+/** The characters that surely fit on one line, in a narrow window too. */
+const LINE = 38;
 
 /**
  * It is shown from the start of a check, so that its headline keeps the focus. The text begins
@@ -46,15 +46,16 @@ export function messageView({ checked, job, place, draft }, derived, bar, act) {
     h(
       "div",
       { class: "facts" },
-      found && derived?.rescored && h("p", { class: "before" }, `With all evidence: ${found}`),
       found && derived && !running && scoresView(checked, derived),
       // What takes the place of the score until there is one, so that the text does not move.
       running && h("p", { class: "muted" }, "The score follows when every claim is judged."),
       checked?.basis && basisView(checked.basis, isJudged(checked)),
+      found && derived?.rescored && leftOutView(checked, derived),
       found && derived && unusable(checked, derived),
       aboutView(question, checked?.response.model),
       stagesView(place.view === "check" ? job : IDLE, checked?.usage ?? [], act),
-      checked && failuresView(checked.failures),
+      job.notKept && fold(`⚠ ${job.notKept}`, null, { class: "warning" }),
+      checked && checked.failures.length > 0 && failuresView(checked.failures),
       checked && derived && !running && wrong.length > 0 && contradictions(checked, derived, wrong, act),
     ),
   );
@@ -67,10 +68,27 @@ export function messageView({ checked, job, place, draft }, derived, bar, act) {
  * @param {string | null | undefined} model
  */
 function aboutView(question, model) {
-  const who = model && ["Answer of ", h("span", { dir: "auto" }, model)];
-  if (!question) return who && h("p", { class: "muted" }, who);
-  const line = [h("span", { class: "muted" }, who ? [who, " to: "] : "Question: "), question];
-  return question.length < LINE ? h("p", { dir: "auto" }, line) : fold(line, null);
+  if (!question && !model) return null;
+  const line = [
+    h("span", { class: "muted" }, model ? "Answer of " : "Question: "),
+    model && h("span", { class: "muted", dir: "auto" }, model),
+    model && question && h("span", { class: "muted" }, " to: "),
+    question && h("span", { dir: "auto" }, question),
+  ];
+  return `${question ?? ""}${model ?? ""}`.length < LINE ? h("p", null, line) : fold(line, null);
+}
+
+/**
+ * What the reader left out of the scores, and what they were.
+ *
+ * @param {T.Checked} checked
+ * @param {Derived} derived
+ */
+function leftOutView({ evidence, scores }, { keeps, mode }) {
+  const left = evidence.filter((row) => !keeps(row)).length;
+  const was = scores.scores.find((one) => one.mode === mode)?.words;
+  const line = `Left out: ${left} of ${counted(evidence.length, "piece")} of evidence. With all evidence: ${scores.headline}; ${was}`;
+  return fold(line, h("p", null, "All that is shown here is of the evidence that counts, also in a link to it, a download and a report."), { class: "before" });
 }
 
 /**
@@ -113,7 +131,7 @@ function progress({ status }, checked, derived) {
     return derived?.facts.evidenceByUnit.get(id)?.some(isUnusable) ? "error" : "not found";
   });
   const counts = Object.entries(Object.groupBy(states, (state) => state));
-  return [`${how}: ${judged} judged`, ...counts.map(([state, of]) => `${of?.length} ${state}`)].join(", ");
+  return [`${how}: ${judged} judged`, ...counts.map(([state, of = []]) => (state === "error" ? counted(of.length, state) : `${of.length} ${state}`))].join(", ");
 }
 
 /**
@@ -143,7 +161,7 @@ function contradictions(checked, derived, units, act) {
     return memo(unit.unit_id, contradictionView, unit, row, checked.passages[row?.passage_id ?? ""], act);
   });
   return fold(
-    h("span", { class: "bad" }, `✗ ${counted(units.length, "contradicted claim")}`),
+    h("span", { class: "bad" }, "✗ ", h("span", null, counted(units.length, "contradicted claim"))),
     h("ul", { class: "contradicted", "aria-label": "Contradicted claims" }, items),
     { class: "whole" },
   );
@@ -185,26 +203,26 @@ function quoteView({ citation, source }, passage) {
 
 /** @type {Record<string, [string, string]>} The failure of each step, and the remedy. */
 const STEPS = {
-  extract: ["The claims could not be extracted", "Test the model with `ufo doctor`, then check again."],
-  verify: ["Some claims could not be judged", "Test the model with `ufo doctor`, then check again."],
-  source: ["A fact source failed", "Check that it can be reached; `ufo doctor` shows what is configured."],
+  extract: ["the claims could not be extracted", "Test the model with `ufo doctor`, then check again."],
+  verify: ["some claims could not be judged", "Test the model with `ufo doctor`, then check again."],
+  source: ["a fact source failed", "Check that it can be reached; `ufo doctor` shows what is configured."],
 };
 
 /**
- * The failures, a line for each step, which opens to what happened and what to do.
+ * The failures in one line, which opens to what happened in each step and what to do.
  *
  * @param {T.Failure[]} failures
  */
 function failuresView(failures) {
-  const steps = Object.keys(STEPS).map((step) => /** @type {const} */ ([step, failures.filter((one) => one.step.split(":")[0] === step)]));
-  return steps.flatMap(([step, found]) => {
-    if (found.length === 0) return [];
-    const messages = [...new Set(found.map((one) => `${one.step}: ${one.message || one.error_type}`))];
-    const [title, remedy] = STEPS[step];
-    const shown = messages.slice(0, 3).join("; ");
+  const steps = [...Map.groupBy(failures, (one) => one.step.split(":")[0])].filter(([step]) => STEPS[step]);
+  const titles = steps.map(([step]) => STEPS[step][0]).join("; ");
+  const more = steps.flatMap(([step, failed]) => {
+    const messages = [...new Set(failed.map((one) => `${one.step}: ${one.message || one.error_type}`))];
     const left = messages.length > 3 ? `; and ${messages.length - 3} more` : "";
-    const line = h("span", { class: "warning" }, `⚠ ${title} (${counted(found.length, "failure")})`);
-    const more = [h("p", { dir: "auto" }, shown + left), h("p", null, h("span", { class: "muted" }, "What to do: "), remedy)];
-    return [h("div", { role: "alert", key: step }, fold(line, more))];
+    return [
+      h("p", { dir: "auto" }, messages.slice(0, 3).join("; "), left),
+      h("p", null, h("span", { class: "muted" }, "What to do: "), STEPS[step][1]),
+    ];
   });
+  return h("div", { role: "alert" }, fold(`⚠ ${counted(failures.length, "failure")}: ${titles}`, more, { class: "warned" }));
 }

@@ -42,6 +42,7 @@ export function orderView(items, onorder) {
           move(name, at + by);
         },
         ondragstart: (/** @type {DragEvent} */ event) => event.dataTransfer?.setData("text/plain", name),
+        ondragover: (/** @type {DragEvent} */ event) => event.preventDefault(),
         ondrop: (/** @type {DragEvent} */ event) => {
           event.preventDefault();
           move(event.dataTransfer?.getData("text/plain") ?? "", at);

@@ -77,7 +77,7 @@ export function problemBox({ title, detail, remedy }, ...more) {
     "div",
     { class: "card problem", role: "alert" },
     h("p", null, h("strong", null, h("span", { "aria-hidden": "true" }, "⚠ "), title)),
-    h("p", null, detail),
+    h("p", { dir: "auto" }, detail),
     h("p", null, h("span", { class: "muted" }, "What to do: "), remedy),
     ...more,
   );

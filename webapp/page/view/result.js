@@ -59,11 +59,10 @@ function bar({ place, checked, job, listing }, act) {
   return [
     run === null
       ? button("← Edit text", () => act.backToText())
-      : button(`← ${listing?.overview.run === run ? listing?.overview.title : "The run"}`, () => act.go({ view: "runs", run })),
+      : button(["← ", h("span", { dir: "auto" }, listing?.overview.run === run ? listing?.overview.title : "The run")], () => act.go({ view: "runs", run })),
     checked && run !== null && button("Edit text and check again", () => act.recheck(checked)),
     run === null && job.status !== "running" && button("Check again", () => void act.check(), { class: "quiet" }),
     checked?.id && job.status !== "running" && button("Forget", () => void act.forget(checked.id ?? ""), { class: "quiet", title: "Delete this result and its text from the service" }),
-    job.notKept && h("p", { class: "warning" }, job.notKept),
   ];
 }
 

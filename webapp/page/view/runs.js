@@ -2,6 +2,7 @@
 
 import { contradictedSheet, labelSheet, reportPage, runFiles } from "../api.js";
 import { h } from "../dom.js";
+import { RESPONSE_ORDERS, RUN_ORDERS, chosenRuns } from "../lists.js";
 import { NOTHING_OPEN, PAGE_SIZE } from "../state.js";
 import { counted, decimal, grouped, megabytes, minutes } from "../text.js";
 import { button, field, link, longName, pager, row, select, table, tick } from "./parts.js";
@@ -21,52 +22,8 @@ export function runsView(state, act) {
   return [uploadView(state, act), runList(runs, state, act)];
 }
 
-const ORDERS = /** @type {const} */ ([
-  ["", "newest first"],
-  ["date", "oldest first"],
-  ["-score", "highest score first"],
-  ["score", "lowest score first"],
-  ["-claims", "most claims first"],
-  ["-size", "most responses first"],
-  ["title", "by title"],
-]);
-
 /** Models of a run that are named in the list. */
 const MOST_MODELS = 3;
-
-/** What runs are sorted by; those without it come last. @type {Record<string, (run: S.Run) => number | string | null>} */
-const KEYS = {
-  date: (run) => run.finished_at || null,
-  score: (run) => run.figures?.score ?? null,
-  claims: (run) => run.counts.units ?? null,
-  size: (run) => run.counts.responses ?? null,
-  title: (run) => run.title,
-};
-
-/**
- * Return the runs that have a text in what is shown of them, in an order: the word of a key, with
- * `-` for the largest first.
- *
- * @param {S.Run[]} runs  the newest first
- * @param {S.Filters} filters
- */
-export function chosenRuns(runs, { text, sort }) {
-  const wanted = text.trim().toLowerCase();
-  const found = runs.filter(({ run, title, judge, sources, mode, figures }) =>
-    [run, title, judge, mode, ...sources, ...(figures?.models ?? [])].some((word) => word.toLowerCase().includes(wanted)),
-  );
-  const name = sort.replace("-", "");
-  if (!Object.hasOwn(KEYS, name)) return found;
-  const key = KEYS[name];
-  const sign = sort.startsWith("-") ? -1 : 1;
-  /** @param {S.Run} one @param {S.Run} other */
-  function order(one, other) {
-    const [mine, theirs] = [key(one), key(other)];
-    if (mine === null || theirs === null) return Number(mine === null) - Number(theirs === null);
-    return sign * (typeof mine === "string" ? mine.localeCompare(String(theirs)) : mine - Number(theirs));
-  }
-  return found.sort(order);
-}
 
 /**
  * @param {S.Run[]} runs
@@ -86,7 +43,7 @@ function runList(runs, { filters, renaming }, act) {
             "form",
             { class: "row filters", onsubmit: (/** @type {Event} */ event) => event.preventDefault() },
             field("Find", h("input", { type: "search", dir: "auto", ...filterProps("text", filters, act), placeholder: "title, name, model, judge or source" })),
-            field("Sort", select(filterProps("sort", filters, act), ORDERS)),
+            field("Sort", select(filterProps("sort", filters, act), RUN_ORDERS)),
           ),
           h("p", { class: "muted", role: "status" }, chosen.length < runs.length ? `${chosen.length} of ${counted(runs.length, "run")}` : counted(runs.length, "run")),
           chosen.length > 0 &&
@@ -208,18 +165,6 @@ export function runHead({ place: { run, view }, listing }, act) {
   );
 }
 
-const SORTS = /** @type {const} */ ([
-  ["", "lowest score first"],
-  ["contradicted", "most contradicted first"],
-  ["-score", "highest score first"],
-  ["credibility", "least evidence support first"],
-  ["coverage", "lowest coverage first"],
-  ["disagreements", "most disagreement first"],
-  ["errors", "most errors first"],
-  ["id", "by id"],
-  ["model", "by model"],
-]);
-
 /**
  * The reports of a run that have rows, by groups.
  *
@@ -263,7 +208,7 @@ function runView(run, { overview, report, contradicted, rows, total }, state, ac
         tick("Low score", filters.low, (low) => act.filter({ low })),
         tick("Sources disagree", filters.disagreement, (disagreement) => act.filter({ disagreement })),
         tick("Failures", filters.failures, (failures) => act.filter({ failures })),
-        field("Sort", select(props("sort"), SORTS)),
+        field("Sort", select(props("sort"), RESPONSE_ORDERS)),
       ),
       h("p", { class: "muted", role: "status" }, `${counted(total, "response")}, page ${filters.page} of ${pages}`),
       rows.length > 0 && listView(run, rows, act),

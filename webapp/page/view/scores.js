@@ -24,7 +24,7 @@ export function scoresView(checked, { scores, mode, rescored }) {
   const main = scores.scores.find((one) => one.mode === mode);
   const was = before.scores.find((one) => one.mode === mode);
   const support = `${yes} of ${counted(yes + no + silent, "piece")} of evidence ${yes === 1 ? "supports its" : "support their"} claim${errors > 0 ? `, ${counted(errors, "error")} apart` : ""}`;
-  const said = main && [h("strong", null, capital(main.words)), rescored && was && ` (with all evidence: ${was.words})`];
+  const said = main && h("strong", null, capital(main.words));
   const others = [
     h("p", { class: "muted" }, "The factuality score is the share of all claims that are supported."),
     line("Of decided claims", "the share that is supported", main?.decided_score, was?.decided_score),

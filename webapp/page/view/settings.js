@@ -2,6 +2,7 @@
 
 import { h } from "../dom.js";
 import { NOTHING, itemsOf, judgeOf, settingOf, sourcesOf, usualOf, valueOf, whyUnused } from "../settings.js";
+import { faultOf } from "../valid.js";
 import { orderView } from "./order.js";
 import { field, select, tick } from "./parts.js";
 
@@ -60,7 +61,11 @@ export function settingsView(options, { settings }, act) {
       step: whole ? 1 : "any",
       ".value": value,
       placeholder: usual,
-      [kind === "number" ? "onchange" : "oninput"]: (/** @type {any} */ { target }) => (target.validity.valid ? set(target.value) : target.reportValidity()),
+      [kind === "number" ? "onchange" : "oninput"]: (/** @type {any} */ { target }) => {
+        target.setCustomValidity(target.value && faultOf(options, setting, target.value));
+        if (target.validity.valid) set(target.value);
+        else target.reportValidity();
+      },
       // An invalid field in a closed section could not show its error.
       oninvalid: (/** @type {any} */ { target }) => (target.closest("details").open = true),
     };

@@ -8,6 +8,9 @@ import { button, fold, row, table } from "./parts.js";
 /** @import * as T from "../types.js" */
 /** @import { Actions } from "../actions.js" */
 
+/** How a check ended, and the word before its time. @type {Record<string, [string, string]>} */
+const ENDS = { idle: ["", ""], done: ["Done", "in"], cancelled: ["Cancelled", "after"], failed: ["Ended early", "after"] };
+
 /**
  * The stages while the check runs. Afterwards they are one line, with what the check took.
  *
@@ -17,22 +20,21 @@ import { button, fold, row, table } from "./parts.js";
  */
 export function stagesView({ status, stages, seconds, silent }, usage, act) {
   const list = stages.length > 0 && h("ol", { class: "row" }, stages.map((stage) => stageView(stage, status)));
-  const spent = usage.length > 0 ? spentOn(usage) : "no model was asked";
-  const details = [list, usage.length > 0 && spendingView(usage)];
-  if (status === "idle") return usage.length > 0 && fold(h("span", { class: "muted" }, spent), details, { class: "spent" });
-  return h(
-    "section",
-    { class: `row stages ${status}`, "aria-label": "Progress" },
-    status !== "done" && list,
-    status === "running" && button("Cancel", () => act.cancel(), { class: "small" }),
-    status === "running" && silent.length > 0 && h("p", { class: "warning" }, silence(silent)),
+  const props = { class: "stages", "aria-label": "Progress" };
+  if (status === "running") {
+    const cancel = button("Cancel", () => act.cancel(), { class: "small" });
+    const silentView = silent.length > 0 && h("p", { class: "warning", dir: "auto" }, silence(silent));
+    return h("section", { ...props, class: "row whole" }, list, cancel, silentView);
+  }
+  const [end, word] = ENDS[status];
+  const took = seconds === null ? end : `${end} ${word} ${seconds < 10 ? seconds.toFixed(2) : Math.round(seconds)} s`;
+  // What a check that ended early has asked without an answer is not known.
+  const spent = usage.length > 0 ? spentOn(usage) : status === "done" && "no model was asked";
+  const line = [took, spent].filter(Boolean).join(" · ");
+  const early =
     (status === "cancelled" || status === "failed") &&
-      h("p", null, "The results so far stay here, and no more requests are sent. Check again starts anew; Edit text opens the text."),
-    status === "done" &&
-      seconds !== null &&
-      fold(h("span", { class: "muted" }, `Done in ${seconds < 10 ? seconds.toFixed(2) : Math.round(seconds)} s · ${spent}`), details),
-    (status === "cancelled" || status === "failed") && usage.length > 0 && fold(h("span", { class: "muted" }, spent), spendingView(usage)),
-  );
+    h("p", null, "The results so far stay here, and no more requests are sent. Check again starts anew; Edit text opens the text.");
+  return line && h("section", props, fold(h("span", { class: "muted" }, line), [early, list, usage.length > 0 && spendingView(usage)]));
 }
 
 /** @param {T.Usage} request */
@@ -91,7 +93,7 @@ function stageView({ name, done, of, finished }, status) {
     h("span", { class: "symbol", "aria-hidden": "true" }, symbol),
     " ",
     h("span", { class: "hidden" }, `${word}: `),
-    h("span", null, title),
+    h("span", { dir: "auto" }, title),
     " ",
     h("span", { class: "muted" }, count),
     " ",

@@ -53,7 +53,7 @@ export function textView(checked, derived, open, look, running, act) {
       waits ? null : state,
       look.support ? found.band : null,
       look.support ? `${found.n_supported}/${found.n_supported + found.n_refuted + found.n_noans}` : "",
-      last ? marksOf(units, derived) : "",
+      last ? marksOf(units, derived, state) : "",
       open.sentence === sentence,
       look.only !== null && look.only !== state,
       act,
@@ -83,6 +83,7 @@ function laidOut(checked, viewOf) {
   /** @type {import("../dom.js").Element_[]} */
   const found = [];
   let level = 2; // of the page's heading above; headings below must not skip a level
+  let tables = 0;
   checked.layout.forEach((block, at) => {
     const [one = [], ...others] = spans[at].map((cell, place) => cell.flatMap((span, number) => viewOf(span, `${at} ${place} ${number}`)));
     const before = found.at(-1);
@@ -94,7 +95,7 @@ function laidOut(checked, viewOf) {
       const row = h("tr", null, [one, ...others].map((cell) => h(block.head ? "th" : "td", { dir: "auto" }, cell)));
       const rows = before?.props.class === "scroll" && /** @type {import("../dom.js").Element_} */ (before.children[0]).children;
       if (rows && !block.head) rows.push(row);
-      else found.push(h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Table" }, h("table", null, row)));
+      else found.push(h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Table ${++tables} of the text` }, h("table", null, row)));
     } else {
       if (block.kind === "heading") level = Math.min(6, block.level + 2, level + 1);
       found.push(h(block.kind === "heading" ? `h${level}` : TAGS[block.kind], { dir: "auto" }, one));
@@ -134,10 +135,13 @@ function toolbar(checked, { scores }, open, { support, only }, act) {
             title: `Show the sentences that are: ${name}`,
           });
     }),
-    (counts.get(only ?? "contradicted")?.length ?? 0) > 0 && [
-      button("↑", () => act.step(-1), { class: "small", "aria-label": `Previous: ${wanted}`, title: `Previous: ${wanted} (k)` }),
-      button("↓", () => act.step(1), { class: "small", "aria-label": `Next: ${wanted}`, title: `Next: ${wanted} (j)` }),
-    ],
+    (counts.get(only ?? "contradicted")?.length ?? 0) > 0 &&
+      h(
+        "span",
+        { class: "steps" },
+        button("↑", () => act.step(-1), { class: "small", "aria-label": `Previous: ${wanted}`, title: `Previous: ${wanted} (k)` }),
+        button("↓", () => act.step(1), { class: "small", "aria-label": `Next: ${wanted}`, title: `Next: ${wanted} (j)` }),
+      ),
     checked.units.length > 0 &&
       button(open.all ? "Close all" : "Open all", () => act.openAll(), { class: "small quiet", "aria-pressed": String(open.all) }),
     button("Colour by evidence support", () => act.look({ support: !support }), {
@@ -159,18 +163,19 @@ function spansIn({ response, sentences, layout }) {
 }
 
 /**
- * Return further marks of a sentence, one letter each: disagreement, error, refusal.
+ * Return marks of a sentence beside its state, one letter each: disagreement, error, refusal.
  *
  * @param {T.FactUnit[]} units
  * @param {Derived} derived
+ * @param {T.State} state
  */
-function marksOf(units, { facts, keeps }) {
+function marksOf(units, { facts, keeps }, state) {
   let marks = "";
   const rows = units.map((unit) => (facts.evidenceByUnit.get(unit.unit_id) ?? []).filter(keeps));
   if (rows.some(disagrees)) marks += "d";
   const errors = rows.flat().filter((row) => row.outcome === "error");
   if (errors.some((row) => row.reason === "refused" || row.reason === "filtered")) marks += "r";
-  if (errors.some((row) => row.reason !== "refused" && row.reason !== "filtered")) marks += "e";
+  if (state !== "error" && errors.some((row) => row.reason !== "refused" && row.reason !== "filtered")) marks += "e";
   return marks;
 }
 
