@@ -4,13 +4,13 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
 from urllib.parse import quote
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
+from tests.webapp.browser.windows import THEMES
 from ufo.pipelines.commands.serve import setup
 from ufo.webapp.server import served
 
@@ -37,9 +37,6 @@ STATES = {
     "reports": ("/#/runs/demo/reports", "server-html details"),
     "problem": ("/#/runs/none", ".problem"),
 }
-
-
-THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 
 def keeps_the_rules(page: Page, shoot: Callable[[str], None] = lambda name: None) -> None:

@@ -1,13 +1,14 @@
 """Where the text stands in the first window, by the size of the window."""
 
 from pathlib import Path
+from typing import Literal
 
 from playwright.sync_api import Page
 
 WINDOWS = {(1280, 900): 420, (390, 844): 620, (640, 450): 450}
 """The first sentence begins above this line; the last window has a zoom of 200 %."""
 
-THEMES = ("light", "dark")
+THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 
 def begins_low(page: Page, shots: Path | None, name: str) -> dict[tuple[int, int], float]:
