@@ -7,8 +7,6 @@ from playwright.sync_api import Page
 WINDOWS = {(1280, 900): 420, (390, 844): 620, (640, 450): 450}
 """The first sentence begins above this line; the last window has a zoom of 200 %."""
 
-THEMES = ("light", "dark")
-
 
 def begins_low(page: Page, shots: Path | None, name: str) -> dict[tuple[int, int], float]:
     """Return the windows in which the text of a result begins too low, and where it begins.
@@ -19,9 +17,10 @@ def begins_low(page: Page, shots: Path | None, name: str) -> dict[tuple[int, int
     for (width, height), line in WINDOWS.items():
         page.set_viewport_size({"width": width, "height": height})
         page.evaluate("scrollTo(0, 0)")
-        for theme in THEMES if shots else ():
-            page.emulate_media(color_scheme=theme)
-            page.screenshot(path=f"{shots}/{name}-{width}-{theme}.png")
+        for theme in ("light", "dark"):
+            if shots is not None:
+                page.emulate_media(color_scheme=theme)
+                page.screenshot(path=shots / f"{name}-{width}-{theme}.png")
         box = page.locator(".sentence, p.sentences").first.bounding_box()
         assert box
         assert page.evaluate("document.documentElement.scrollWidth") <= width
