@@ -281,7 +281,7 @@ def test_a_claim_without_a_sentence_is_apart_and_a_wrong_quote_is_told(tmp_path:
     write_run(tmp_path, rows)
     text = Reader(articles_in(page_of(tmp_path))[0]).text
     assert "Claims without a place in the text" in text
-    assert "Does not answer: no passages" in text
+    assert "does not answer: no passages" in text
     assert "Its quote is not in the passage." in text
 
 

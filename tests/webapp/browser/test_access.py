@@ -26,6 +26,8 @@ STATES = {
     "errors": (f"{ALDER}?sentence=4&claim=glows", ".evidence"),
     "all": (f"{ALDER}?all=1", ".evidence"),
     "ticked-off": (f"{ALDER}?sentence=2&without_category=other", ".before"),
+    "much": ("/#/runs/hard/responses/all%20at%20once?sentence=3", ".evidence"),
+    "lists": ("/#/runs/hard/responses/list?all=1&without_category=wiki", ".before"),
     "hostile": ("/#/runs/demo/responses/hostile%2F%3Cb%3E?all=1", ".evidence"),
     "not-scored": ("/#/check?text=وُلدت+في+وارسو+عام+1867.&show=1", ".message .warning"),
     "runs": ("/#/runs", "tbody tr"),
@@ -69,9 +71,13 @@ def test_no_rule_is_broken_and_nothing_cut_off(page: Page, shots: Path | None, s
     keeps_the_rules(page, shoot)
     # 640 px is what 1280 px leave at a zoom of 200 %.
     for width in (640, 360):
-        page.set_viewport_size({"width": width, "height": 700})
+        page.set_viewport_size({"width": width, "height": 844})
         shoot(str(width))
         assert page.evaluate("document.documentElement.scrollWidth") <= width
+    named = "[...document.querySelectorAll('section, nav, [role=region]')]"
+    names = page.evaluate(f"{named}.map((one) => one.ariaLabel)")
+    assert all(names)
+    assert len(names) == len(set(names))
 
 
 def test_everything_is_reached_by_keys(page: Page) -> None:

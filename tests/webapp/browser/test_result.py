@@ -1,5 +1,6 @@
 """A checked text: states, headline, scores, claims and evidence in every state."""
 
+import re
 from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
@@ -191,3 +192,22 @@ def test_nothing_of_a_run_is_markup(page: Page) -> None:
     expect(evidence.get_by_role("link")).to_have_count(0)
     expect(evidence.locator("img, script")).to_have_count(0)
     assert page.evaluate("window.hacked") is None
+
+
+def test_each_state_has_the_word_of_the_glossary(page: Page) -> None:
+    glossary = Path("docs/semantics.md").read_text(encoding="utf-8").split("## Outcomes")[0]
+    words: dict[str, set[str]] = {}
+    for names, where in re.findall(r"^\| ([^|]+) \| ([a-z]+)[;,]", glossary, re.MULTILINE):
+        words.setdefault(where, set()).update(names.split(", "))
+    page.goto(f"{ALDER}?all=1")
+    for where, chips in (
+        ("sentence", ".words + .chip"),
+        ("claim", ".claim-facts > .chip:first-child"),
+        ("evidence", ".evidence .chip"),
+    ):
+        expect(page.locator(chips).first).to_be_attached()
+        texts = page.locator(chips).all_text_contents()
+        # Some say after the word why it is so.
+        shown = {re.split(r"[:(]", text.partition(" ")[2])[0].strip() for text in texts}
+        assert shown <= words[where], where
+        assert len(shown) > 2

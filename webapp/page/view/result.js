@@ -34,16 +34,12 @@ export function resultView(state, act) {
       checked.sentences.length > 0 &&
       h(
         "div",
-        { class: `result${running ? " running" : ""}` },
-        h(
-          "div",
-          { class: "columns" },
-          textView(checked, derived, open, state.look, running, act),
-          detailView(checked, derived, state, open, running, act),
-          !running && isScored(checked) && contributionsView(checked, derived),
-          !running && selectionView(checked, derived, selection, open, act),
-          !running && tools(state, checked, act),
-        ),
+        { class: "result columns" },
+        textView(checked, derived, open, state.look, running, act),
+        detailView(checked, derived, state, open, running, act),
+        !running && isScored(checked) && contributionsView(checked, derived),
+        !running && selectionView(checked, derived, selection, open, act),
+        !running && tools(state, checked, act),
       ),
   ];
 }
@@ -73,16 +69,15 @@ function bar({ place, checked, job, listing }, act) {
  * @param {NonNullable<S.State["checked"]>} checked
  * @param {Actions} act
  */
-function tools({ place: { run }, labels, job, selection }, checked, act) {
+function tools({ place: { run }, labels, selection }, checked, act) {
   const json = fileOf(checked, selection, "json");
   const report = fileOf(checked, selection, "report");
   return h(
     "section",
     { class: "card row", "aria-label": "Download" },
-    job.status !== "running" &&
-      (json
-        ? h("a", { href: json, download: "checked.json" }, "Download as JSON")
-        : button("Download as JSON", () => act.download(checked), { class: "quiet" })),
+    json
+      ? h("a", { href: json, download: "checked.json" }, "Download as JSON")
+      : button("Download as JSON", () => act.download(checked), { class: "quiet" }),
     checked.scores.headline &&
       report &&
       h("a", { href: report, download: "checked.html", "aria-label": "Download as a report" }, "as a report"),

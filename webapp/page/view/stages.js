@@ -20,11 +20,10 @@ const ENDS = { idle: ["", ""], done: ["Done", "in"], cancelled: ["Cancelled", "a
  */
 export function stagesView({ status, stages, seconds, silent }, usage, act) {
   const list = stages.length > 0 && h("ol", { class: "row" }, stages.map((stage) => stageView(stage, status)));
-  const props = { class: "stages", "aria-label": "Progress" };
   if (status === "running") {
     const cancel = button("Cancel", () => act.cancel(), { class: "small" });
     const silentView = silent.length > 0 && h("p", { class: "warning", dir: "auto" }, silence(silent));
-    return h("section", { ...props, class: "row whole" }, list, cancel, silentView);
+    return h("section", { class: "row whole", "aria-label": "Progress" }, list, cancel, silentView);
   }
   const [end, word] = ENDS[status];
   const took = seconds === null ? end : `${end} ${word} ${seconds < 10 ? seconds.toFixed(2) : Math.round(seconds)} s`;
@@ -34,7 +33,7 @@ export function stagesView({ status, stages, seconds, silent }, usage, act) {
   const early =
     (status === "cancelled" || status === "failed") &&
     h("p", null, "The results so far stay here, and no more requests are sent. Check again starts anew; Edit text opens the text.");
-  return line && h("section", props, fold(h("span", { class: "muted" }, line), [early, list, usage.length > 0 && spendingView(usage)]));
+  return line && h("section", { "aria-label": status === "idle" ? "Cost" : "Progress" }, fold(h("span", { class: "muted" }, line), [early, list, usage.length > 0 && spendingView(usage)]));
 }
 
 /** @param {T.Usage} request */
