@@ -74,8 +74,9 @@ def test_no_rule_is_broken_and_nothing_cut_off(page: Page, shots: Path | None, s
         page.set_viewport_size({"width": width, "height": 844})
         shoot(str(width))
         assert page.evaluate("document.documentElement.scrollWidth") <= width
-    named = "[...document.querySelectorAll('section, nav, [role=region]')]"
-    names = page.evaluate(f"{named}.map((one) => one.ariaLabel)")
+    regions = "[...document.querySelectorAll('section, nav, [role=region]')]"
+    name = "one.ariaLabel ?? one.ariaLabelledByElements?.[0].textContent"
+    names = page.evaluate(f"{regions}.map((one) => {name})")
     assert all(names)
     assert len(names) == len(set(names))
 
