@@ -4,6 +4,7 @@ Use them on the process's event loop (`ufo.transforms.loop`). `shared_client` re
 client around the client that sends requests.
 """
 
+import os
 import threading
 from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
@@ -12,6 +13,7 @@ from ufo.schemas.storage import OFF
 from ufo.transforms.llm.cache import CachingClient, Memory
 from ufo.transforms.llm.client import OpenAiClient, Shared
 from ufo.transforms.llm.client_settings import CallSettings, ClientSettings
+from ufo.transforms.llm.endpoint import AZURE_URL_VARIABLE, URL_VARIABLE
 from ufo.transforms.llm.request import Client
 from ufo.transforms.llm.send import Stop
 from ufo.transforms.llm.store import StoreError, open_store, report
@@ -51,7 +53,7 @@ def shared_client(settings: ClientSettings) -> Client:
     Settings with the same usage log belong to the same run.
     """
     run, shared = settings.usage_log, shared_of(settings)
-    client = once(run, settings, lambda: OpenAiClient(settings, shared=shared))
+    client = once(run, _key(settings), lambda: OpenAiClient(settings, shared=shared))
     return CachingClient(client, settings, shared_memory(settings), shared.batches)
 
 
@@ -65,8 +67,13 @@ def shared_of(settings: ClientSettings) -> Shared:
 
 def silences(settings: ClientSettings) -> dict[str, float]:
     """Return for how many seconds each endpoint of these settings has been silent."""
-    client = _opened.get((settings.usage_log, settings))
+    client = _opened.get((settings.usage_log, _key(settings)))
     return client.silences() if client is not None else {}
+
+
+def _key(settings: ClientSettings) -> Hashable:
+    """Return what a client is known by. A notebook may name another endpoint in its environment."""
+    return settings, *map(os.environ.get, (URL_VARIABLE, AZURE_URL_VARIABLE))
 
 
 def shared_memory(settings: CallSettings) -> Memory:

@@ -168,13 +168,14 @@ export function createActions(store) {
 
   /** Run the check of a link whose result is not kept, if that costs nothing. */
   function resume() {
-    const { draft, options } = get();
+    const { draft, options, wrong } = get();
     if (!options) return;
     const judge = judgeOf(options, draft.settings);
     const sources = sourcesOf(options, draft.settings);
     // A link must not spend money. Models and searches cost, and a user's own source may.
     const free = judge?.remote === false && sources.every((name) => FREE.includes(name));
-    if (draft.text.trim() && free) void follow(draft);
+    // With other settings than the link's, the reader decides.
+    if (draft.text.trim() && free && wrong.length === 0) void follow(draft);
     else set({ editing: true, announcement: "Press Check to judge this text" });
   }
 

@@ -100,16 +100,18 @@ function placeOf(path, reader) {
   const [first = "check", name = null, what, response = null] = parts;
   const n = parts.length;
   const isNamed = root === "" && !parts.includes("");
+  const unknown = named("address", path, "there is no such page");
   if (isNamed && first === "check" && n <= 1) return HOME;
   if (isNamed && first === "results" && n === 2) return isId(name, 32, "result", reader) ? { ...HOME, result: name } : HOME;
   if (isNamed && first === "runs") {
     const place = { ...HOME, run: name };
-    if (n <= 2) return { ...place, view: "runs" };
     if (what === "responses" && n === 4) return { ...place, view: "response", response };
     if (what === "reports" && n === 3) return { ...place, view: "reports" };
     if (what === "compare" && n === 3) return { ...place, view: "compare", baseline: reader.get("baseline"), models: reader.all("model").slice(0, 2) };
+    if (n > 2) reader.wrong.push(unknown);
+    return { ...place, view: "runs" };
   }
-  if (path) reader.wrong.push(named("address", path, "there is no such page"));
+  if (path) reader.wrong.push(unknown);
   return HOME;
 }
 

@@ -244,7 +244,7 @@ def test_two_models_and_two_runs_are_compared(page: Page) -> None:
 
 
 def test_reports_stand_in_groups_and_are_downloaded(page: Page) -> None:
-    page.goto("/#/runs/demo/reports/scores")  # as it was once called
+    page.goto("/#/runs/demo/reports")
     scores = page.get_by_role("region", name="Scores", exact=True)
     expect(scores).to_contain_text("Each response: score, coverage and counts of claims")
     report = scores.get_by_role("group").filter(has_text="Scores of each response")
