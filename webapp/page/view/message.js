@@ -99,10 +99,11 @@ function leftOutView({ evidence, scores }, { keeps, mode }) {
  */
 function basisView({ trust, judged_by: figures, judge, sources, language }, judged) {
   const facts = [["Judged by", judge], ["Sources, in order", sources.join("; ")], ["Language", language]];
-  return fold((judged && trust) || judge, [
+  const more = [
     judged && figures && h("p", { class: "small" }, figures),
     h("dl", { class: "small" }, facts.map(([name, means]) => [h("dt", null, name), h("dd", { dir: "auto" }, means)])),
-  ]);
+  ];
+  return fold((judged && trust) || judge, more, { class: "trust" });
 }
 
 /** Return whether a claim was checked against a passage. @param {T.Checked} checked */
