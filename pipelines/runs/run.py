@@ -228,6 +228,8 @@ def plan_of(
     used = recall_read.is_used if recall else partial(is_used, settings.map)
     local = runner_of(settings.beam) in IN_PROCESS
     bad: tuple[BadFile, ...] = ()
+    if settings.run is not None:
+        logs.name_run(checked_name(settings.run))
     logs.event("reading")
     if window is None:
         files = read_inputs(paths, folder, used, "recall" if recall else "evaluate", local)
