@@ -332,7 +332,7 @@ def test_rows_that_do_not_fit_the_header_are_failures(tmp_path: Path) -> None:
     path = tmp_path / "in.csv"
     path.write_text(
         "question,ground_truth,answer\nQ?,T.,A.,more\nQ?\nQ?,Oslo is old.,Oslo is old.\n"
-        'Q?,caf\udce9,A.\n"Q?" x,T.,A.\n"Q?,T.,A.\n',
+        'Q?,für caf\udce9,A.\n"Q?" x,T.,A.\n"Q?,T.,A.\n',
         errors="surrogateescape",
     )
     ok("recall", "--input", path, "--output", tmp_path / "out")
@@ -340,7 +340,7 @@ def test_rows_that_do_not_fit_the_header_are_failures(tmp_path: Path) -> None:
     assert [row["message"].split(",")[0] for row in found] == [
         "the row has more cells than the header has columns",
         "there is no ground truth to take facts from: give `ground_truth` (or `answer`)",
-        "not UTF-8: byte 40 of the record is invalid; convert a file in another encoding",
+        "not UTF-8: byte 45 of the record is invalid; convert a file in another encoding",
         "not CSV: line 6: '",
         "not CSV: line 7: unexpected end of data",
     ]
