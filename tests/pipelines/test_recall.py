@@ -333,6 +333,7 @@ def test_rows_that_do_not_fit_the_header_are_failures(tmp_path: Path) -> None:
     path.write_text(
         "question,ground_truth,answer\nQ?,T.,A.,more\nQ?\nQ?,Oslo is old.,Oslo is old.\n"
         'Q?,für caf\udce9,A.\n"Q?" x,T.,A.\n"Q?,T.,A.\n',
+        encoding="utf-8",
         errors="surrogateescape",
     )
     ok("recall", "--input", path, "--output", tmp_path / "out")
