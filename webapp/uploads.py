@@ -350,7 +350,7 @@ class Uploads:
                         upload.status.state = "stopped"
                 except Timeout:
                     continue
-                upload.say("the service ended before it was finished")
+                upload.say("the service ended before it was finished; resume it")
             self._known[upload.status.id] = upload
 
 
