@@ -131,7 +131,7 @@ function inResult(checked, { open, selection }, keep) {
   return {
     open: { ...open, sentence: hasSentence ? sentence : null, claim: hasClaim ? claim : null },
     selection: {
-      without_passages: selection.without_passages.filter((id) => keep(id in checked.passages, "without", id, "no such passage was found")),
+      without_passages: selection.without_passages.filter((id) => keep(Object.hasOwn(checked.passages, id), "without", id, "no such passage was found")),
       without_categories: selection.without_categories.filter((kind) => keep(kinds.includes(kind), "without_category", kind, among(kinds))),
     },
   };
