@@ -20,8 +20,9 @@ from ufo.indexes.embedders import description, make_embedder
 from ufo.indexes.manifest import is_index, write_manifest
 from ufo.indexes.names import ALIASES, name_keys, write_names
 from ufo.indexes.store import PAGE_SCHEMA, PAGES, PASSAGE_SCHEMA, PASSAGES
+from ufo.schemas.dependencies import need
 from ufo.schemas.documents import text_files
-from ufo.schemas.errors import UsageError, need
+from ufo.schemas.errors import UsageError
 from ufo.schemas.records import Failure
 from ufo.schemas.storage import sha256_of
 from ufo.schemas.tables import sort_key, to_arrow
