@@ -77,11 +77,11 @@ def test_without_beam_only_what_needs_it_says_so(tmp_path: Path) -> None:
         done = ufo(*words)
         assert done.code == 0, done.err
     recall = ("recall", "--input", EXAMPLES / "recall.jsonl", "--judge", "offline")
-    for words in (("evaluate", *given), recall):
-        done = ufo(*words, "--output", tmp_path / "out")
+    for needing in (("evaluate", *given), recall):
+        done = ufo(*needing, "--output", tmp_path / "out")
         assert done.code == 2
         said = "needs apache_beam, which is not installed: pip install ufo-factuality"
-        assert done.err.splitlines()[-1] == f"ufo: `ufo {words[0]}` {said}"
+        assert done.err.splitlines()[-1] == f"ufo: `ufo {needing[0]}` {said}"
         assert not (tmp_path / "out").exists()
 
 
