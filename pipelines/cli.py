@@ -23,7 +23,12 @@ from ufo.schemas.errors import (
     lacks_memory,
     unknown_value,
 )
-from ufo.schemas.storage import check_temporary_folder, temporary_files_in_own_folder
+from ufo.schemas.storage import (
+    RemoteError,
+    check_temporary_folder,
+    command_error,
+    temporary_files_in_own_folder,
+)
 
 # The commands in the order of `ufo --help`: each with its purpose and the module whose `register`
 # adds it. Only the module of the given command is imported.
@@ -78,6 +83,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except UfoError as error:
         logs.fail(error.message, type(error).__name__)
         return error.exit_code
+    except RemoteError as error:
+        logs.fail(f"{error}")
+        return command_error("", error).exit_code
     except KeyboardInterrupt:
         logs.fail("interrupted")
         return EXIT_FAILED
