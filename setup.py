@@ -86,6 +86,7 @@ EXTRAS["dev"] = [
     "playwright>=1.50,<2",  # drives a real Chromium
     "axe-playwright-python>=0.1.4,<1",  # accessibility rules
     "schemathesis>=4,<5",  # the service against its own OpenAPI document
+    "openapi-python-client>=0.29,<1",  # a client of it
     "nbclient>=0.10,<1",  # executes the notebooks of the examples
     "ipykernel>=6.29,<8",  # what they run in
     "polars>=1,<3",  # a table that `ufo.evaluate` takes

@@ -3,6 +3,7 @@
 UfoError                     anything that ends a command with a message.
 ├── UsageError               exit 2: a flag, a value, a file or a folder the user can correct.
 │   ├── SourceUnavailable    a fact source named explicitly that is not configured.
+│   ├── DoesNotFit           an option that the judge, or another option, excludes.
 │   ├── PluginError          a plug-in that does not load; names its package or file.
 │   ├── IndexUnusable        a folder that is not an index, or an unfinished, damaged or newer one.
 │   └── InputChanged         the input is not what an unfinished attempt at the run has read.
@@ -62,6 +63,10 @@ class UsageError(UfoError):
 
 class SourceUnavailable(UsageError):
     """A fact source that was named explicitly is not configured (no index, key or endpoint)."""
+
+
+class DoesNotFit(UsageError):
+    """An option, right by itself, that the judge in use or another option excludes."""
 
 
 class PluginError(UsageError):

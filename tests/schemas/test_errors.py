@@ -9,7 +9,7 @@ from ufo.schemas.errors import UsageError, unknown_value
 
 CODES = {"UsageError": 2, "SourceUnavailable": 2, "PluginError": 2, "IndexUnusable": 2}
 CODES |= {"UfoError": 1, "RunError": 1, "Interrupted": 1, "CostCapped": 4, "BatchesUnderWay": 5}
-CODES |= {"NothingUsable": 1, "NothingToEvaluate": 1, "InputChanged": 2}
+CODES |= {"NothingUsable": 1, "NothingToEvaluate": 1, "InputChanged": 2, "DoesNotFit": 2}
 ERRORS = [kind for kind in vars(errors).values() if isinstance(kind, type)]
 TREE = [kind for kind in ERRORS if issubclass(kind, errors.UfoError)]
 
