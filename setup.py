@@ -68,6 +68,8 @@ EXTRAS["hub"] = [  # models of a hub, and those without an ONNX file; not in `al
     "sentence-transformers>=6,<7",
     *ONNX,
 ]
+# The tools that people evaluate with; not in `all`: each brings versions of its own.
+EXTRAS["pytest"] = ["pytest>=8.3,<10"]  # the fixture `ufo`
 EXTRAS["docs"] = ["mkdocs-material>=9.6,<10", "mkdocstrings[python]>=1,<2"]  # the site
 EXTRAS["dev"] = [
     f"ufo-factuality[{','.join([*TRIED, 'docs'])}]",
@@ -139,6 +141,7 @@ setup(
     package_data=PACKAGE_DATA,
     entry_points={
         "console_scripts": ["ufo = ufo.pipelines.cli:program"],
+        "pytest11": ["ufo = ufo.pipelines.integrations.pytest_plugin"],
         "ufo.fact_sources": [
             "reference = ufo.transforms.sources.reference:ReferenceSource",
             "wikipedia = ufo.transforms.sources.wikipedia:WikipediaSource",
