@@ -51,6 +51,10 @@ EXTRAS = {
         "fastapi>=0.120,<1",  # the page's service
         "uvicorn>=0.34,<1",  # its server
     ],
+    "mcp": [
+        "mcp>=2.3,<3",  # the protocol by which agents call tools
+        "fastapi>=0.120,<1",  # what requests may have is declared for the service
+    ],
     "onnx": [*ONNX],
     "dense": ["faiss-cpu>=1.15,<2", *ONNX],  # vectors: RaBitQ fast-scan, mapped without prefetch
     "gs": ["gcsfs>=2026.1"],  # gs://, as fsspec knows it; so for s3:// and abfs://

@@ -161,6 +161,7 @@ MODULES: Final[Mapping[str, tuple[str, ...]]] = {
     "llm": ("openai", "httpx2", "httpcore2"),
     "web": ("httpx", "httpcore", "protego", "trafilatura", "pypdf"),
     "serve": ("fastapi", "uvicorn"),
+    "mcp": ("mcp", "fastapi"),
     "onnx": ("onnxruntime", "tokenizers"),
     "dense": ("faiss",),
     "gcp": ("google.cloud.secretmanager",),

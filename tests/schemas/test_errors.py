@@ -79,6 +79,7 @@ OF_EXTRAS = {
     "llm": "openai httpx2 httpcore2",
     "web": "httpx httpcore protego trafilatura pypdf",
     "serve": "fastapi uvicorn",
+    "mcp": "mcp fastapi",
     "onnx": "onnxruntime tokenizers",
     "dense": "faiss",
     "gcp": "google.cloud.secretmanager",
