@@ -74,6 +74,8 @@ EXTRAS["hub"] = [  # models of a hub, and those without an ONNX file; not in `al
 ]
 # The tools that people evaluate with; not in `all`: each brings versions of its own.
 EXTRAS["pytest"] = ["pytest>=8.3,<10"]  # the fixture `ufo`
+EXTRAS["inspect"] = ["inspect-ai>=0.3.285"]  # a scorer
+EXTRAS["deepeval"] = ["deepeval>=4.3,<5"]  # a metric
 EXTRAS["docs"] = ["mkdocs-material>=9.6,<10", "mkdocstrings[python]>=1,<2"]  # the site
 EXTRAS["dev"] = [
     f"ufo-factuality[{','.join([*TRIED, 'docs'])}]",

@@ -20,6 +20,17 @@ NO_CLAIM: Final = {
 _COUNTS_AS: Final = {"pass": 1.0, "fail": 0.0}
 
 
+BLANK: Final = {
+    "factuality_score": None,
+    "coverage": None,
+    "n_units": 0,
+    "n_scored": 0,
+    "n_without_units": 1,
+    "n_not_extracted": 0,
+}
+"""The row of a response that says nothing."""
+
+
 def gate_score(row: Mapping[str, Any], no_claim: str = LEFT_OUT) -> float | None:
     """Return the mean score that a gate looks at. Where it is None, nothing passes the gate.
 
@@ -39,8 +50,7 @@ def gate_score(row: Mapping[str, Any], no_claim: str = LEFT_OUT) -> float | None
         >>> gate_score(half | more, "pass")
         0.75
     """
-    if no_claim not in NO_CLAIM:
-        raise UsageError(unknown_value("no_claim", no_claim, NO_CLAIM))
+    check_no_claim(no_claim)
     silent = n_silent(row)
     score: float | None = row["factuality_score"]
     if no_claim == LEFT_OUT or not silent:
@@ -49,6 +59,12 @@ def gate_score(row: Mapping[str, Any], no_claim: str = LEFT_OUT) -> float | None
     total += _COUNTS_AS[no_claim] * silent
     # A mean that is the limit itself is not to miss it by the last bit of a product.
     return round(total / (int(row["n_scored"]) + silent), 12)
+
+
+def check_no_claim(word: str) -> None:
+    """Raise a UsageError unless the word is one of NO_CLAIM."""
+    if word not in NO_CLAIM:
+        raise UsageError(unknown_value("no_claim", word, NO_CLAIM))
 
 
 def n_silent(row: Mapping[str, Any]) -> int:

@@ -82,7 +82,7 @@ class Tools:
         return job_of_text(fitting(self._flags, asked, chosen), chosen)
 
     def listed(self) -> list[mcp.Tool]:
-        """Return what an agent is told of each tool."""
+        """Return the tools as an agent sees them."""
         return [
             mcp.Tool(
                 name=name,

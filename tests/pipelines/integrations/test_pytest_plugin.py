@@ -109,7 +109,7 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
             *("--junit-xml", "found.xml", "-o", "junit_family=xunit1", "test_project.py"),
         ],
         cwd=folder,
-        env=os.environ | keys,
+        env=os.environ | keys | {"PYTHONPATH": str(PAGE.parents[1])},
         capture_output=True,
         text=True,
     )
