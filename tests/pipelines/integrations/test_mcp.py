@@ -187,8 +187,8 @@ class Waiting(FactSource):
             pipe.write(word)
 
     async def find(self, unit):
-        await asyncio.to_thread(self.say, "began")
         try:
+            await asyncio.to_thread(self.say, "began")
             await asyncio.Event().wait()
         finally:
             print("a line that is no message")
