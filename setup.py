@@ -35,25 +35,23 @@ ONNX = (  # the verifiers and embedders that are ONNX models, and their input
 )
 EXTRAS = {
     "llm": [
-        "openai>=3.54,<4",  # the client of any OpenAI-compatible endpoint
-        "httpx2>=2.16,<3",  # what openai is built on
-        "httpcore2>=2.16,<3",  # what httpx2 is built on; its connections are pooled in our own way
+        "openai>=2.0,<4",  # the client of any OpenAI-compatible endpoint; brings its httpx
     ],
     "web": [
         "httpx>=0.28,<0.29",  # web search and pages
         "httpcore>=1.0,<2",  # what httpx is built on; connections go to checked addresses there
-        "protego>=0.5,<1",  # robots.txt
+        "protego>=0.7,<1",  # robots.txt
         "trafilatura>=2,<3",  # the main text of a page
         "lxml_html_clean>=0.4,<1",  # trafilatura imports it where lxml is new
         "pypdf>=5,<7",  # the text of a PDF
     ],
     "serve": [
-        "fastapi>=0.120,<1",  # the page's service
+        "fastapi>=0.135,<1",  # the page's service
         "uvicorn>=0.34,<1",  # its server
     ],
     "mcp": [
         "mcp>=2.3,<3",  # the protocol by which agents call tools
-        "fastapi>=0.120,<1",  # what requests may have is declared for the service
+        "fastapi>=0.135,<1",  # what requests may have is declared for the service
     ],
     "onnx": [*ONNX],
     "dense": ["faiss-cpu>=1.15,<2", *ONNX],  # vectors: RaBitQ fast-scan, mapped without prefetch
@@ -87,7 +85,7 @@ EXTRAS["dev"] = [
     "mypy>=1.15,<3",
     "ruff>=0.9,<1",
     "import-linter>=2.1,<3",
-    "types-PyYAML>=6",
+    "types-PyYAML>=6.0.12",
     "build>=1.2,<2",
     "setuptools>=77",  # what the packaging test builds with
     "scikit-learn>=1.6,<2",
@@ -99,6 +97,8 @@ EXTRAS["dev"] = [
     "nbclient>=0.10,<1",  # executes the notebooks of the examples
     "ipykernel>=6.29,<8",  # what they run in
     "polars>=1,<3",  # a table that `ufo.evaluate` takes
+    "datasets>=4,<6",  # reads our tables, as does the next
+    "fastparquet>=2024.11",
     "onnx>=1.17,<2",  # makes the tiny models that the verifiers are tested on
     "psutil>=6,<8",  # the memory of a run's processes, in benchmarks/speed
     "proselint>=0.16,<0.17",  # the style of the documents
@@ -165,18 +165,19 @@ setup(
     },
     install_requires=[
         "apache-beam>=2.77,<3",  # the pipelines
+        "packaging>=22",  # versions of optional packages: schemas/dependencies.py
         "fsspec>=2025.7",  # files by URI; on most systems with a package for the scheme
         "pyarrow>=18,<26",  # tables and Parquet; Beam allows < 26
         "duckdb>=2.0,<3",  # reports and SQL over the results
         "numpy>=1.26,<3",  # arrays of names, offsets and vectors
         "rank-bm25>=0.2.2,<0.3",  # ranking of small corpora and of long references
         "tantivy>=0.27,<0.28",  # BM25 of an index
-        "PyStemmer>=2.2,<4",  # stems of index terms and of the offline judge's words
+        "PyStemmer>=2.2.0.2,<4",  # stems of index terms and of the offline judge's words
         "sentencex>=1.0.32,<2",  # sentence ends
         "markdown-it-py>=3,<5",  # Markdown files of an index; rich needs it too
         "loky>=3.5,<4",  # worker processes that need no `if __name__ == \"__main__\"`
-        "filelock>=3.32,<4",  # one run of a name at a time; knows a lock whose file was deleted
-        "PyYAML>=6,<7",  # configuration files
+        "filelock>=3.32,<5",  # one run of a name at a time; knows a lock whose file was deleted
+        "PyYAML>=6.0.1,<7",  # configuration files
         "rich>=13.9,<16",  # tables and progress on a terminal
         "jinja2>=3.1,<4",  # the report and notebooks as HTML
     ],

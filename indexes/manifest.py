@@ -19,7 +19,7 @@ from uuid import uuid4
 from filelock import FileLock
 
 from ufo.schemas import storage
-from ufo.schemas.errors import IndexUnusable
+from ufo.schemas.errors import IndexUnusable, reason_of
 from ufo.schemas.state_files import state_bytes, state_in
 from ufo.schemas.storage import kept_folder
 
@@ -134,7 +134,9 @@ def local_index(path: str | Path) -> Path:
     try:
         return _cached(uri, storage.read(storage.join(uri, MANIFEST)))
     except OSError as error:
-        raise IndexUnusable(f"the index {uri} cannot be read: {error}; {_REMEDY}") from error
+        raise IndexUnusable(
+            f"the index {uri} cannot be read: {reason_of(error)}; {_REMEDY}"
+        ) from error
 
 
 def _cached(uri: str, manifest: bytes) -> Path:

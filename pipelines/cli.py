@@ -12,18 +12,23 @@ from ufo.pipelines.options.option import Parser
 from ufo.pipelines.stopping import end_with_owner, signals_interrupt
 from ufo.pipelines.streams import ReaderGone, ignored_error, open_outputs
 from ufo.pipelines.version import VERSION
+from ufo.schemas.dependencies import explained
 from ufo.schemas.errors import (
     EXIT_DONE,
     EXIT_FAILED,
     EXIT_USAGE,
     UfoError,
     UsageError,
-    explained,
     has_cause,
     lacks_memory,
     unknown_value,
 )
-from ufo.schemas.storage import check_temporary_folder, temporary_files_in_own_folder
+from ufo.schemas.storage import (
+    RemoteError,
+    check_temporary_folder,
+    command_error,
+    temporary_files_in_own_folder,
+)
 
 # The commands in the order of `ufo --help`: each with its purpose and the module whose `register`
 # adds it. Only the module of the given command is imported.
@@ -79,22 +84,23 @@ def main(argv: Sequence[str] | None = None) -> int:
     except UfoError as error:
         logs.fail(error.message, type(error).__name__)
         return error.exit_code
-    except ModuleNotFoundError as error:
-        message = explained(error)
-        if message is None:
-            raise
-        logs.fail(message)
-        return EXIT_USAGE
+    except RemoteError as error:
+        logs.fail(f"{error}")
+        return command_error("", error).exit_code
     except KeyboardInterrupt:
         logs.fail("interrupted")
         return EXIT_FAILED
     except ReaderGone:
         return EXIT_DONE
     except Exception as error:
-        if not has_cause(error, lacks_memory):
+        if has_cause(error, lacks_memory):
+            logs.fail(_NO_MEMORY)
+            return EXIT_FAILED
+        needed = explained(error) if isinstance(error, ImportError) else None
+        if needed is None:
             raise
-        logs.fail(_NO_MEMORY)
-        return EXIT_FAILED
+        logs.fail(needed)
+        return EXIT_USAGE
     finally:
         logs.stop()
 

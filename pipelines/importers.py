@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from ufo.schemas import storage
 from ufo.schemas.errors import UsageError, reason_of, unknown_value
 from ufo.schemas.row import OF_CELLS, UnusableValue, kind_of, object_of
 from ufo.schemas.rows import HEAD_BYTES, as_json_lines, format_of, lines_of
@@ -65,9 +66,9 @@ def import_records(
     """
     if kind not in IMPORTERS:
         raise UsageError(unknown_value("format", kind, IMPORTERS))
-    file = Path(path)
-    shown = escaped(str(file))
-    named = Path(escaped(str(file.absolute())))
+    file = str(path)
+    shown = escaped(file)
+    named = Path(escaped(storage.absolute(file)))
     found = False
     for number, line in _lines(file):
         source = Source(named, number, Counter())
@@ -87,19 +88,19 @@ def import_records(
     if not found and problems:
         raise UsageError(f"none of {quantity(len(problems), 'record')} is {kind}; {problems[0]}.")
     if not found:
-        raise UsageError(f"nothing to import: {str(file)!r} has no records.")
+        raise UsageError(f"nothing to import: {file!r} has no records.")
 
 
-def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
+def _lines(path: str) -> Iterator[tuple[int, bytes]]:
     """Yield the objects of a file as lines of JSON, with their numbers from 1."""
     try:
-        with path.open("rb") as stream:
+        with storage.open_read(path) as stream:
             form = format_of(stream.read(HEAD_BYTES), NAMES)
             stream.seek(0)
             lines = lines_of(as_json_lines(form, stream, names=NAMES))
             yield from ((number, line) for number, line in enumerate(lines, 1) if line.strip())
     except (OSError, ValueError) as error:
-        raise UsageError(f"cannot read {str(path)!r}: {reason_of(error)}.") from error
+        raise UsageError(f"cannot read {path!r}: {reason_of(error)}.") from error
 
 
 # --- formats -------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ufo.schemas.errors import ends_run
-from ufo.schemas.text import escaped, visible
+from ufo.schemas.text import escaped, visible, without_secrets
 from ufo.transforms.llm.usage import worker_id
 from ufo.transforms.loop import STEP
 
@@ -111,7 +111,12 @@ def tell(message: str, level: int = logging.INFO, prefix: str = "", **fields: An
 
 def fail(message: str, kind: str = "") -> None:
     """Print or log the error that ends the command; a log has its kind, if one is given."""
-    tell(visible(message), logging.ERROR, "ufo: ", **({"kind": kind} if kind else {}))
+    tell(
+        visible(without_secrets(message)),
+        logging.ERROR,
+        "ufo: ",
+        **({"kind": kind} if kind else {}),
+    )
 
 
 def _not_of_beam(record: logging.LogRecord) -> bool:

@@ -16,9 +16,11 @@ If the process was killed, a later process deletes it.
 import fcntl
 import glob
 import io
+import logging
 import os
 import re
 import shutil
+import socket
 import sys
 import tempfile
 import time
@@ -27,11 +29,11 @@ from contextlib import contextmanager, suppress
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, BinaryIO, Final, NamedTuple, cast
+from typing import Any, BinaryIO, Final, NamedTuple
 from uuid import uuid4
 
-from ufo.schemas.errors import UsageError
-from ufo.schemas.text import is_utf8
+from ufo.schemas.errors import RunError, UfoError, UsageError, has_cause
+from ufo.schemas.text import is_utf8, without_secrets
 
 _BLOCK: Final = 1 << 20
 _BUFFER: Final = 8 << 20  # each is a request
@@ -46,7 +48,34 @@ _VERSIONS: Final = ("etag", "ETag", "generation", "md5Hash", "VersionId", "check
 
 
 class RemoteError(OSError):
-    """A file system refused a request or could not be reached."""
+    """A file system refused a request or could not be reached.
+
+    `filename` is the address, and `strerror` why.
+    """
+
+    def __init__(self, _: None, why: str, uri: str) -> None:
+        super().__init__(None, why, uri)
+
+    def __str__(self) -> str:
+        return f"{self.filename}: {self.strerror}"
+
+
+class BucketMissing(RemoteError):
+    """There is no bucket of the name."""
+
+
+class Refused(RemoteError):
+    """A file system asks for other credentials, or for more permissions."""
+
+
+class Unreachable(RemoteError):
+    """A file system did not answer."""
+
+
+def command_error(message: str, error: Exception) -> UfoError:
+    """Return the error that ends a command because of what a file is: RunError (exit 1) where
+    another machine does not answer, else UsageError (exit 2), as for a file of this machine."""
+    return RunError(message) if isinstance(error, Unreachable) else UsageError(message)
 
 
 class Listed(NamedTuple):
@@ -68,41 +97,152 @@ def _remote(uri: str) -> Iterator[tuple[Any, str]]:
 
     Raises:
         FileNotFoundError: a file that the block asks for does not exist.
-        RemoteError: there is no such file system, or it refuses or cannot be reached.
+        RemoteError: there is no such file system or bucket, or it refuses or cannot be reached.
     """
     from fsspec.core import url_to_fs  # with its imports only where it is needed
 
+    for name in _TALKATIVE:
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    shown = without_secrets(uri)
     try:
         if uri.startswith("://"):
             raise ValueError("it has no scheme")
         # Other processes write there, so a cached listing may be out of date.
         system, path = url_to_fs(uri, use_listings_cache=False)
+        if scheme_of(uri) in _OBJECTS:
+            _meet(system, path, shown)
         yield system, path
     except FileNotFoundError as error:
-        raise FileNotFoundError(f"{uri}: there is no such file") from error
+        raise FileNotFoundError(f"{shown}: there is no such file") from error
     except RemoteError:
         raise
     except Exception as error:  # each client has its own
-        text = str(error) or type(error).__name__
-        if isinstance(error, ImportError) and (extra := _EXTRAS.get(uri.partition("://")[0])):
-            text += f": pip install 'ufo-factuality[{extra}]'"
-        elif text.startswith("Protocol not known"):
-            text += "; known are file, gs, s3, abfs, hdfs and others of fsspec"
-        raise RemoteError(f"{uri}: {text}") from error
+        raise _explained(uri, error) from error
 
 
-def _uris(uri: str, path: str, found: Iterable[str]) -> list[str]:
-    """Return paths of a file system as URIs; `path` is the path of `uri` there."""
-    inside = path.strip("/")
-    begin = uri[: uri.rindex(inside)] if inside else uri
-    return sorted(f"{begin}{one.lstrip('/')}" for one in found)
+_TALKATIVE: Final = ("gcsfs", "azure", "adlfs")
+"""Loggers of clients that print warnings, or tracebacks of errors that they raise as well."""
+_PATIENCE: Final = 20.0
+"""Seconds that a bucket has for its first answer. The clients try again for up to minutes."""
+_met: set[tuple[int, str]] = set()
+
+
+def _meet(system: Any, path: str, shown: str) -> None:
+    """Ask for the bucket of a path, once in a process, so that one that is missing or does not
+    answer is known at once: a client may list a missing bucket as an empty one.
+
+    An account without the permission to ask may be allowed to read or write files of the bucket.
+    """
+    bucket = system.split_path(path)[0] if hasattr(system, "split_path") else ""
+    place = hash(system), bucket
+    if not bucket or place in _met or not system.async_impl:
+        return
+    try:
+        system.info(bucket, timeout=_PATIENCE)
+    except FileNotFoundError as error:
+        if not has_cause(error.__cause__ or error.__context__, _refuses):
+            why = _said(error, bucket)
+            what = f"there is no bucket {bucket!r}{why}; make it, or check its name and the account"
+            raise BucketMissing(None, what, shown) from error
+    except Exception as error:
+        if not has_cause(error, _refuses) or has_cause(error, _lacks_credentials):
+            raise
+    _met.add(place)
+
+
+def _explained(uri: str, error: Exception) -> RemoteError:
+    """Return the error to raise for one of a client: what it is, its words, and what to do."""
+    shown, scheme = without_secrets(uri), scheme_of(uri)
+    text = _words(error) or type(error).__name__
+    extra = _EXTRAS.get(scheme)
+    if isinstance(error, ImportError) and extra:
+        return RemoteError(None, f"{text}: pip install 'ufo-factuality[{extra}]'", shown)
+    if text.startswith("Protocol not known"):
+        text += "; known are file, gs, s3, abfs, hdfs and others of fsspec"
+    elif has_cause(error, _refuses):
+        known = f"; {_CREDENTIALS[extra]}" if extra else ""
+        return Refused(None, f"access is refused: {text}{known}", shown)
+    elif has_cause(error, _does_not_answer):
+        waited = f"in {_PATIENCE:.0f} seconds" if isinstance(error, TimeoutError) else f"({text})"
+        known = f"; check the network and the endpoint; {_CREDENTIALS[extra]}" if extra else ""
+        return Unreachable(None, f"it does not answer {waited}{known}", shown)
+    return RemoteError(None, text, shown)
+
+
+_CREDENTIALS: Final = {
+    "gs": "credentials come from GOOGLE_APPLICATION_CREDENTIALS or `gcloud auth application-default"
+    " login`, the endpoint from STORAGE_EMULATOR_HOST",
+    "s3": "credentials come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or AWS_PROFILE, the "
+    "endpoint from AWS_ENDPOINT_URL",
+    "abfs": "account and credentials come from AZURE_STORAGE_CONNECTION_STRING, or from "
+    "AZURE_STORAGE_ACCOUNT_NAME with AZURE_STORAGE_ACCOUNT_KEY or AZURE_STORAGE_SAS_TOKEN or "
+    "`az login`",
+}
+"""Where the client of each extra looks for what it needs."""
+_NO_CREDENTIALS: Final = re.compile(r"Credential|ClientAuthentication|RefreshError|ProfileNotFound")
+_NO_ANSWER: Final = re.compile(r"Connect|Timeout|ServiceRe|ProxyError|SSLError|TransportError")
+_REFUSALS: Final = {"401", "403"}
+
+
+def _lacks_credentials(error: BaseException) -> bool:
+    # The classes are of packages that may not be installed.
+    named = _NO_CREDENTIALS.search(type(error).__name__)
+    return bool(named) or "with credentials" in str(error)
+
+
+def _refuses(error: BaseException) -> bool:
+    codes = {str(getattr(error, name, None)) for name in ("code", "status", "status_code")}
+    if isinstance(error, PermissionError) or codes & _REFUSALS or _lacks_credentials(error):
+        return True
+    return isinstance(error, OSError) and str(error).startswith("Forbidden")
+
+
+def _does_not_answer(error: BaseException) -> bool:
+    kinds = (ConnectionError, TimeoutError, socket.gaierror)
+    return isinstance(error, kinds) or bool(_NO_ANSWER.search(type(error).__name__))
+
+
+def _words(error: BaseException) -> str:
+    """Return what an error says in one line, without identifiers of requests and secrets."""
+    lines = [line.strip() for line in str(error).splitlines()]
+    said = [line for line in lines if line and not _OF_REQUESTS.match(line)]
+    return without_secrets(" ".join(said[:2]))[:_LONGEST_WORDS]
+
+
+def _said(error: BaseException, path: str) -> str:
+    """Return what the other side said of a missing path in brackets; "" if nothing but the path."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    text = _words(error)
+    return f" ({text})" if " " in text and path not in text else ""
+
+
+_OF_REQUESTS: Final = re.compile(r"RequestId:|Time:|ErrorCode:|Content:|<")
+_LONGEST_WORDS: Final = 300
+
+
+def scheme_of(uri: str) -> str:
+    """Return the scheme of a URI."""
+    return uri.partition("://")[0]
+
+
+def _uri(folder: str, place: str, path: str) -> str:
+    """Return the URI of a path in a file system, at or below a folder with the path `place`."""
+    place, path = place.strip("/"), path.strip("/")
+    return join(folder, path.removeprefix(place)) if path != place else folder
 
 
 def join(folder: str, *parts: str) -> str:
     """Return the path of something below a folder."""
     if not is_remote(folder):
         return os.path.join(folder, *parts)
-    return "/".join([folder.rstrip("/"), *filter(None, (part.strip("/") for part in parts))])
+    first, chain, others = folder.partition("::")
+    if chain and is_remote(first):  # a folder in what the others name
+        return join(first, *parts) + chain + others
+    scheme, _, inside = folder.partition("://")
+    names = [inside.rstrip("/"), *(part.strip("/") for part in parts)]
+    below = "/".join(filter(None, names))
+    return f"{scheme}://{'/' * (inside[:1] == '/' != below[:1])}{below}"
 
 
 def absolute(path: str) -> str:
@@ -115,7 +255,7 @@ def exists(path: str) -> bool:
     if not is_remote(path):
         return os.path.exists(path)
     with _remote(path) as (system, place):
-        return bool(system.exists(place))
+        return _info(system, place) is not None
 
 
 def matches(pattern: str) -> list[str]:
@@ -128,16 +268,32 @@ def matches(pattern: str) -> list[str]:
             return [pattern]
         return sorted(path for path in glob.glob(pattern, recursive=True) if os.path.isfile(path))
     with _remote(pattern) as (system, place):
-        if system.isfile(place):
+        info = _info(system, place)
+        if info is not None and info["type"] == "file":
             return [pattern]
         if not glob.has_magic(place):
             return []
-        found = system.glob(place, detail=True)
-        files = (name for name, info in found.items() if info["type"] == "file")
-        fixed = place[: min(place.index(sign) for sign in "*?[" if sign in place)]
-        return _uris(
-            pattern[: pattern.index(fixed) + len(fixed)] if fixed else pattern, fixed, files
+        fixed = pattern[: min(pattern.index(sign) for sign in "*?[" if sign in pattern)]
+        chain = (
+            "".join(pattern.partition("::")[1:]) if is_remote(pattern.partition("::")[0]) else ""
         )
+        folder = fixed[: fixed.rindex("/") + 1] + chain
+        with _remote(folder) as (_, above):
+            found = system.glob(place, detail=True)
+            if not found:  # `glob` takes a folder that it may not list for one without files
+                with suppress(FileNotFoundError):
+                    system.ls(above, detail=False)
+            files = (name for name, info in found.items() if info["type"] == "file")
+            return sorted(_uri(folder, above, name) for name in files)
+
+
+def _info(system: Any, place: str) -> dict[str, Any] | None:
+    """Return what a file system knows of a path; None if there is nothing. Its `exists` and
+    `isfile` would also say so of what is refused, or does not answer."""
+    try:
+        return dict(system.info(place))
+    except FileNotFoundError:
+        return None
 
 
 def open_read(path: str) -> BinaryIO:
@@ -145,7 +301,39 @@ def open_read(path: str) -> BinaryIO:
     if not is_remote(path):
         return open(path, "rb")
     with _remote(path) as (system, place):
-        return cast(BinaryIO, system.open(place, "rb", block_size=_BUFFER))
+        return io.BufferedReader(_Reading(path, system.open(place, "rb", block_size=_BUFFER)))
+
+
+class _Reading(io.RawIOBase):
+    """A file of another file system, whose errors are those of this module."""
+
+    def __init__(self, uri: str, file: Any) -> None:
+        self._uri = uri
+        self._file = file
+
+    def readable(self) -> bool:
+        """Return that it can be read."""
+        return True
+
+    def seekable(self) -> bool:
+        """Return whether it can be read from any place."""
+        return bool(self._file.seekable())
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
+        """Go to a place; return which it is."""
+        return int(self._file.seek(offset, whence))
+
+    def readinto(self, buffer: Any, /) -> int:
+        """Read the next bytes into a buffer; return how many there were."""
+        with _remote(self._uri):
+            data = self._file.read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        """Close it."""
+        super().close()
+        self._file.close()
 
 
 def size(path: str) -> int:
@@ -213,7 +401,7 @@ def writing(path: str) -> Iterator[BinaryIO]:
 @contextmanager
 def _whole(uri: str, system: Any, place: str) -> Iterator[str]:
     """Yield the path to write to: a temporary one where unfinished files could be seen."""
-    if uri.partition("://")[0] in _OBJECTS:
+    if scheme_of(uri) in _OBJECTS:
         yield place
         return
     temporary = f"{place}.{uuid4().hex[:8]}.tmp"
@@ -292,7 +480,7 @@ def make_folder(path: str) -> None:
     """Create a folder and its parents if they do not exist. Object stores have no folders."""
     if not is_remote(path):
         os.makedirs(path, exist_ok=True)
-    elif path.partition("://")[0] not in _OBJECTS:
+    elif scheme_of(path) not in _OBJECTS:
         with _remote(path) as (system, place):
             system.makedirs(place, exist_ok=True)
 
@@ -303,19 +491,39 @@ def move(source: str, target: str) -> None:
         os.replace(source, target)
         return
     with _remote(source) as (system, place), _remote(target) as (_, there):
-        system.mv(place, there)
+        if glob.has_magic(place) or glob.has_magic(there):  # `mv` would take it for a pattern
+            system.cp_file(place, there)
+            system.rm_file(place)
+        else:
+            system.mv(place, there)
 
 
 def delete(path: str) -> None:
     """Delete a file, or a folder with its content, if it exists."""
     if is_remote(path):
         with _remote(path) as (system, place):
-            if system.exists(place):
+            info = _info(system, place)
+            if info is None:
+                return
+            if info["type"] == "file":
+                system.rm_file(place)
+            elif not glob.has_magic(place):
                 system.rm(place, recursive=True)
+            else:  # `rm` would take it for a pattern, and delete what that matches
+                _delete_below(system, place, folders=scheme_of(path) not in _OBJECTS)
     elif os.path.isdir(path):
         shutil.rmtree(path)
     else:
         Path(path).unlink(missing_ok=True)
+
+
+def _delete_below(system: Any, place: str, folders: bool) -> None:
+    found = system.find(place, withdirs=folders, detail=True)
+    for name, info in sorted(found.items(), reverse=True):
+        if info["type"] == "file":
+            system.rm_file(name)
+        else:
+            system.rmdir(name)
 
 
 def files_below(folder: str) -> list[str]:
@@ -332,12 +540,12 @@ def listed(folder: str) -> list[Listed]:
         return list(_listed_here(folder))
     with _remote(folder) as (system, place):
         found = system.find(place, detail=True)
-        uris = _uris(folder, place, found)
-        infos = (found[name] for name in sorted(found))
-        return [
-            Listed(uri, int(info.get("size") or 0), _seconds(info))
-            for uri, info in zip(uris, infos, strict=True)
-        ]
+        if isinstance(found, list):  # adlfs: of a file
+            found = {name: system.info(name) for name in found}
+        return sorted(
+            Listed(_uri(folder, place, name), int(info.get("size") or 0), _seconds(info))
+            for name, info in found.items()
+        )
 
 
 def _listed_here(folder: str) -> Iterator[Listed]:

@@ -130,6 +130,22 @@ def visible(text: str) -> str:
     return _STEERING.sub(lambda found: _written(found[0]), text)
 
 
+_PASSWORD: Final = re.compile(r"(?<=://)[^/@\s]*:[^/@\s]+@")
+_SECRET: Final = re.compile(
+    r"\b(sig|signature|password|secret|[\w-]*(?:account_?key|access_?key|api_?key|token|credential"
+    r"|-signature|shared_?access_?signature))=[^&;\s'\"]+",
+    re.IGNORECASE,
+)
+
+
+def without_secrets(text: str) -> str:
+    """Return a text with `…` in place of passwords and keys in addresses and connection strings.
+
+    `container@account` is no password.
+    """
+    return _SECRET.sub(r"\1=…", _PASSWORD.sub("…@", text))
+
+
 def escaped_json(text: str) -> str:
     r"""Return the JSON with control characters escaped (`\u009b`): the same value."""
     return _STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

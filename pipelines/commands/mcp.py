@@ -6,7 +6,8 @@ from typing import Any
 
 from ufo.indexes.index import open_index
 from ufo.pipelines.options.groups import OF_SERVICE
-from ufo.schemas.errors import EXIT_DONE, need
+from ufo.schemas.dependencies import need
+from ufo.schemas.errors import EXIT_DONE
 
 
 def register(commands: Any) -> None:

@@ -38,6 +38,7 @@ from ufo.schemas.tables import (
     to_arrow,
     write_part,
 )
+from ufo.schemas.text import without_secrets
 from ufo.transforms.job import WAITING
 from ufo.transforms.llm.usage_log import logged_requests
 
@@ -137,8 +138,8 @@ def run_lock(output: str, folder: str, name: str) -> Iterator[None]:
         try:
             storage.files_below(folder)
         except OSError as error:
-            raise UsageError(
-                f"--output {output!r} cannot be written: {reason_of(error)}"
+            raise storage.command_error(
+                f"--output {output!r} cannot be written: {reason_of(error)}", error
             ) from error
         yield
         return
@@ -396,8 +397,10 @@ def _checksum(parts: Sequence[Part]) -> str:
 
 
 def _without_secrets(word: str) -> str:
-    # A URL may carry a password before its host, or a key in its query.
-    return re.sub(r"(?<=://)[^/@\s]*@|(?<=\?)\S*", "…", word) if "://" in word else word
+    # The query of a web address may have a key of any name; in a bucket `?` stands for a character.
+    if "http://" in word or "https://" in word:
+        return re.sub(r"(?<=://)[^/@\s]*@|(?<=\?)\S*", "…", word)
+    return without_secrets(word)
 
 
 def unrecorded_usage(parts: Sequence[Part], attempt: Attempt, usage_log: str) -> list[Part]:

@@ -81,7 +81,9 @@ def find_inputs(patterns: Sequence[str]) -> list[str]:
         try:
             paths = storage.matches(pattern)
         except (OSError, ValueError) as error:
-            raise UsageError(f"--input {pattern!r} cannot be read: {reason_of(error)}") from error
+            raise storage.command_error(
+                f"--input {pattern!r} cannot be read: {reason_of(error)}", error
+            ) from error
         if not paths:
             is_glob = any(char in pattern for char in "*?[")
             what = "pattern matches no file" if is_glob else "file does not exist"
@@ -187,7 +189,9 @@ def _read(path: str, name: str, copy: str, used: Used, local: bool) -> InputFile
             if copied:
                 os.unlink(here)
     except (OSError, ValueError) as error:
-        raise UsageError(f"--input {path!r} cannot be read: {reason_of(error)}") from error
+        raise storage.command_error(
+            f"--input {path!r} cannot be read: {reason_of(error)}", error
+        ) from error
     return InputFile(path, name, size, digest.hexdigest(), lines, plain, piped)
 
 

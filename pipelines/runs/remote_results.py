@@ -14,7 +14,7 @@ from pathlib import Path
 from filelock import FileLock
 
 from ufo.schemas import storage
-from ufo.schemas.errors import RunError, UfoError
+from ufo.schemas.errors import RunError, UfoError, reason_of
 from ufo.schemas.results import Results
 from ufo.schemas.run_folders import RunNotFound, why_not_found
 from ufo.schemas.run_folders import choose_runs as choose_here
@@ -91,6 +91,10 @@ def _named(here: Path, there: str) -> Iterator[None]:
         yield
     except UfoError as error:
         raise type(error)(error.message.replace(str(here), there)) from error
+    except storage.RemoteError as error:
+        raise storage.command_error(
+            f"{there!r} cannot be read: {reason_of(error)}", error
+        ) from error
     except OSError as error:
         raise RunError(f"{there!r} cannot be read: {error}") from error
 

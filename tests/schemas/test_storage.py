@@ -267,9 +267,38 @@ def test_each_file_system_tells_of_changes_in_its_way(
 
 
 def test_an_error_without_a_text_has_its_kind(lists: type[Lists]) -> None:
-    lists.fault = PermissionError()
-    with pytest.raises(RemoteError, match=r"^lists://box: PermissionError$"):
+    lists.fault = ValueError()
+    with pytest.raises(RemoteError, match=r"^lists://box: ValueError$"):
         storage.listed("lists://box")
+
+
+class Answer(Exception):
+    def __init__(self, text: str, code: int) -> None:
+        super().__init__(text)
+        self.code = code
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind", "said"),
+    [
+        pytest.param(PermissionError("No"), storage.Refused, "access is refused: No", id="denied"),
+        pytest.param(Answer("No", 401), storage.Refused, "access is refused: No", id="401"),
+        pytest.param(Answer("No", 403), storage.Refused, "access is refused: No", id="403"),
+        pytest.param(Answer("No", 404), RemoteError, "No", id="another answer"),
+        pytest.param(OSError("Forbidden: b"), storage.Refused, "Forbidden: b", id="in words"),
+        pytest.param(ConnectionError("off"), storage.Unreachable, r"answer \(off\)", id="no net"),
+        pytest.param(TimeoutError(), storage.Unreachable, "in 20 seconds", id="silence"),
+        pytest.param(ValueError("a\nTime: 3\nb\nc"), RemoteError, "a b$", id="one line"),
+        pytest.param(ValueError("at x?sig=abc&b"), RemoteError, r"at x\?sig=…&b$", id="a secret"),
+    ],
+)
+def test_what_a_client_raises_is_told_apart(
+    lists: type[Lists], fault: Exception, kind: type[RemoteError], said: str
+) -> None:
+    lists.fault = fault
+    with pytest.raises(RemoteError, match=f"^lists://box: .*{said}") as raised:
+        storage.listed("lists://box")
+    assert type(raised.value) is kind
 
 
 def test_a_file_that_is_not_there_is_named() -> None:
@@ -482,6 +511,10 @@ def test_without_a_choice_the_cache_is_in_the_user_s_folder(
         pytest.param("gs://b", ("c", "d"), "gs://b/c/d", id="a bucket"),
         pytest.param("gs://b/", ("/c/", "", "d/"), "gs://b/c/d", id="slashes at the ends"),
         pytest.param("gs://b/", (), "gs://b", id="no parts"),
+        pytest.param("gs://", ("b",), "gs://b", id="the name of a bucket"),
+        pytest.param("file:///", ("b",), "file:///b", id="the root"),
+        pytest.param("zip://a::gs://b/c.zip", ("d",), "zip://a/d::gs://b/c.zip", id="in a file"),
+        pytest.param("blockcache::gs://b", ("c",), "blockcache::gs://b/c", id="through a cache"),
     ],
 )
 def test_paths_are_joined(folder: str, parts: tuple[str, ...], path: str) -> None:

@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 
 from tests.case_files import cases
 from ufo.schemas import text as texts
-from ufo.schemas.text import decoded, host_named, storable, visible, with_formula, without_formula
+from ufo.schemas.text import (
+    decoded,
+    host_named,
+    storable,
+    visible,
+    with_formula,
+    without_formula,
+    without_secrets,
+)
 
 
 @given(st.text(st.characters()))
@@ -171,3 +179,18 @@ def test_what_is_a_host_stays_one(name: str) -> None:
     host = host_named(name)
     assert host_named(host) == host
     assert "" not in host.split(".") or not host
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("https://me:word@host/a?b=c", "https://…@host/a?b=c"),
+        ("abfs://box@account.dfs.core.windows.net/a", "abfs://box@account.dfs.core.windows.net/a"),
+        ("az://box/a?sv=2024&sig=a%2Fb&se=1", "az://box/a?sv=2024&sig=…&se=1"),
+        ("AccountName=me;AccountKey=a+b==;Endpoint=x", "AccountName=me;AccountKey=…;Endpoint=x"),
+        ("/?X-Amz-Signature=ab&X-Amz-Token=c", "/?X-Amz-Signature=…&X-Amz-Token=…"),
+        ("gs://box/in-?.jsonl has 2=2 rows", "gs://box/in-?.jsonl has 2=2 rows"),
+    ],
+)  # fmt: skip
+def test_secrets_in_addresses_are_not_shown(text: str, shown: str) -> None:
+    assert without_secrets(text) == shown
