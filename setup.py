@@ -49,6 +49,10 @@ EXTRAS = {
         "fastapi>=0.135,<1",  # the page's service
         "uvicorn>=0.34,<1",  # its server
     ],
+    "mcp": [
+        "mcp>=2.3,<3",  # the protocol by which agents call tools
+        "fastapi>=0.135,<1",  # what requests may have is declared for the service
+    ],
     "onnx": [*ONNX],
     "dense": ["faiss-cpu>=1.15,<2", *ONNX],  # vectors: RaBitQ fast-scan, mapped without prefetch
     "gs": ["gcsfs>=2026.1"],  # gs://, as fsspec knows it; so for s3:// and abfs://
@@ -66,6 +70,10 @@ EXTRAS["hub"] = [  # models of a hub, and those without an ONNX file; not in `al
     "sentence-transformers>=6,<7",
     *ONNX,
 ]
+# The tools that people evaluate with; not in `all`: each brings versions of its own.
+EXTRAS["pytest"] = ["pytest>=8.3,<10"]  # the fixture `ufo`
+EXTRAS["inspect"] = ["inspect-ai>=0.3.285"]  # a scorer
+EXTRAS["deepeval"] = ["deepeval>=4.3,<5"]  # a metric
 EXTRAS["docs"] = ["mkdocs-material>=9.6,<10", "mkdocstrings[python]>=1,<2"]  # the site
 EXTRAS["dev"] = [
     f"ufo-factuality[{','.join([*TRIED, 'docs'])}]",
@@ -140,6 +148,7 @@ setup(
     package_data=PACKAGE_DATA,
     entry_points={
         "console_scripts": ["ufo = ufo.pipelines.cli:program"],
+        "pytest11": ["ufo = ufo.pipelines.integrations.pytest_plugin"],
         "ufo.fact_sources": [
             "reference = ufo.transforms.sources.reference:ReferenceSource",
             "wikipedia = ufo.transforms.sources.wikipedia:WikipediaSource",

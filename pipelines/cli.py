@@ -52,6 +52,7 @@ _COMMANDS = {
     "doctor": ("doctor", "test the configured LLM endpoints"),
     "cache": ("cache", "inspect and prune the cache of model replies"),
     "serve": ("serve", "serve the page: check a text, browse runs"),
+    "mcp": ("mcp", "let agents check and search, over stdin and stdout"),
 }
 
 _NO_MEMORY = (

@@ -21,6 +21,7 @@ MODULES: Final[Mapping[str, tuple[str, ...]]] = {
     "llm": ("openai",),
     "web": ("httpx", "httpcore", "protego", "trafilatura", "pypdf"),
     "serve": ("fastapi", "uvicorn"),
+    "mcp": ("mcp", "fastapi"),
     "onnx": ("onnxruntime", "tokenizers"),
     "dense": ("faiss",),
     "gcp": ("google.cloud.secretmanager",),

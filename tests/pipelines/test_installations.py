@@ -90,10 +90,17 @@ def test_without_beam_only_what_needs_it_says_so(tmp_path: Path) -> None:
     [
         ("llm", ("evaluate", "--judge", "llm", "--base_url", "http://127.0.0.1:9", "--model", "m")),
         ("serve", ("serve",)),
+        ("mcp", ("mcp",)),
         ("onnx", ("evaluate", "--judge", "offline", "--verifier", "bundled")),
         ("hub", ("evaluate", "--judge", "offline", "--verifier", "MODEL")),
     ],
-    ids=["a model as judge", "the service", "the bundled verifier", "a verifier of a folder"],
+    ids=[
+        "a model as judge",
+        "the service",
+        "the tools of agents",
+        "the bundled verifier",
+        "a verifier of a folder",
+    ],
 )
 def test_what_needs_an_extra_names_it(
     core: Callable[..., Any], tmp_path: Path, extra: str, words: tuple[str, ...]

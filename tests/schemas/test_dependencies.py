@@ -15,6 +15,7 @@ OF_EXTRAS = {
     "llm": "openai",
     "web": "httpx httpcore protego trafilatura pypdf",
     "serve": "fastapi uvicorn",
+    "mcp": "mcp fastapi",
     "onnx": "onnxruntime tokenizers",
     "dense": "faiss",
     "gcp": "google.cloud.secretmanager",
