@@ -35,21 +35,23 @@ ONNX = (  # the verifiers and embedders that are ONNX models, and their input
 )
 EXTRAS = {
     "llm": [
-        "openai>=3.54,<4",  # the client of any OpenAI-compatible endpoint
-        "httpx2>=2.16,<3",  # what openai is built on
-        "httpcore2>=2.16,<3",  # what httpx2 is built on; its connections are pooled in our own way
+        "openai>=2.0,<4",  # the client of any OpenAI-compatible endpoint; brings its httpx
     ],
     "web": [
         "httpx>=0.28,<0.29",  # web search and pages
         "httpcore>=1.0,<2",  # what httpx is built on; connections go to checked addresses there
-        "protego>=0.5,<1",  # robots.txt
+        "protego>=0.7,<1",  # robots.txt
         "trafilatura>=2,<3",  # the main text of a page
         "lxml_html_clean>=0.4,<1",  # trafilatura imports it where lxml is new
         "pypdf>=5,<7",  # the text of a PDF
     ],
     "serve": [
-        "fastapi>=0.120,<1",  # the page's service
+        "fastapi>=0.135,<1",  # the page's service
         "uvicorn>=0.34,<1",  # its server
+    ],
+    "mcp": [
+        "mcp>=2.3,<3",  # the protocol by which agents call tools
+        "fastapi>=0.135,<1",  # what requests may have is declared for the service
     ],
     "onnx": [*ONNX],
     "dense": ["faiss-cpu>=1.15,<2", *ONNX],  # vectors: RaBitQ fast-scan, mapped without prefetch
@@ -68,6 +70,10 @@ EXTRAS["hub"] = [  # models of a hub, and those without an ONNX file; not in `al
     "sentence-transformers>=6,<7",
     *ONNX,
 ]
+# The tools that people evaluate with; not in `all`: each brings versions of its own.
+EXTRAS["pytest"] = ["pytest>=8.3,<10"]  # the fixture `ufo`
+EXTRAS["inspect"] = ["inspect-ai>=0.3.285"]  # a scorer
+EXTRAS["deepeval"] = ["deepeval>=4.3,<5"]  # a metric
 EXTRAS["docs"] = ["mkdocs-material>=9.6,<10", "mkdocstrings[python]>=1,<2"]  # the site
 EXTRAS["dev"] = [
     f"ufo-factuality[{','.join([*TRIED, 'docs'])}]",
@@ -79,7 +85,7 @@ EXTRAS["dev"] = [
     "mypy>=1.15,<3",
     "ruff>=0.9,<1",
     "import-linter>=2.1,<3",
-    "types-PyYAML>=6",
+    "types-PyYAML>=6.0.12",
     "build>=1.2,<2",
     "setuptools>=77",  # what the packaging test builds with
     "scikit-learn>=1.6,<2",
@@ -88,9 +94,12 @@ EXTRAS["dev"] = [
     "playwright>=1.50,<2",  # drives a real Chromium
     "axe-playwright-python>=0.1.4,<1",  # accessibility rules
     "schemathesis>=4,<5",  # the service against its own OpenAPI document
+    "openapi-python-client>=0.29,<1",  # a client of it
     "nbclient>=0.10,<1",  # executes the notebooks of the examples
     "ipykernel>=6.29,<8",  # what they run in
     "polars>=1,<3",  # a table that `ufo.evaluate` takes
+    "datasets>=4,<6",  # reads our tables, as does the next
+    "fastparquet>=2024.11",
     "onnx>=1.17,<2",  # makes the tiny models that the verifiers are tested on
     "moto[server]>=5.2,<6",  # an emulator of S3
     "gcp-storage-emulator>=2026.7",  # and one of Google Cloud Storage
@@ -141,6 +150,7 @@ setup(
     package_data=PACKAGE_DATA,
     entry_points={
         "console_scripts": ["ufo = ufo.pipelines.cli:program"],
+        "pytest11": ["ufo = ufo.pipelines.integrations.pytest_plugin"],
         "ufo.fact_sources": [
             "reference = ufo.transforms.sources.reference:ReferenceSource",
             "wikipedia = ufo.transforms.sources.wikipedia:WikipediaSource",
@@ -158,18 +168,19 @@ setup(
     },
     install_requires=[
         "apache-beam>=2.77,<3",  # the pipelines
+        "packaging>=22",  # versions of optional packages: schemas/dependencies.py
         "fsspec>=2025.7",  # files by URI; on most systems with a package for the scheme
         "pyarrow>=18,<26",  # tables and Parquet; Beam allows < 26
         "duckdb>=2.0,<3",  # reports and SQL over the results
         "numpy>=1.26,<3",  # arrays of names, offsets and vectors
         "rank-bm25>=0.2.2,<0.3",  # ranking of small corpora and of long references
         "tantivy>=0.27,<0.28",  # BM25 of an index
-        "PyStemmer>=2.2,<4",  # stems of index terms and of the offline judge's words
+        "PyStemmer>=2.2.0.2,<4",  # stems of index terms and of the offline judge's words
         "sentencex>=1.0.32,<2",  # sentence ends
         "markdown-it-py>=3,<5",  # Markdown files of an index; rich needs it too
         "loky>=3.5,<4",  # worker processes that need no `if __name__ == \"__main__\"`
-        "filelock>=3.32,<4",  # one run of a name at a time; knows a lock whose file was deleted
-        "PyYAML>=6,<7",  # configuration files
+        "filelock>=3.32,<5",  # one run of a name at a time; knows a lock whose file was deleted
+        "PyYAML>=6.0.1,<7",  # configuration files
         "rich>=13.9,<16",  # tables and progress on a terminal
         "jinja2>=3.1,<4",  # the report and notebooks as HTML
     ],

@@ -46,7 +46,7 @@ from benchmarks.mutation.changes import Change, python_changes, sql_changes  # n
 
 FOLDERS = ("schemas", "transforms", "indexes", "pipelines", "webapp")
 QUICK = ["transforms/votes.py"], ["tests/transforms/test_votes.py"]
-WITHOUT = "not (browser or flink or airflow or model)"
+WITHOUT = "not (browser or flink or airflow or model or tools)"
 OF_VIEWS = (
     "tests/schemas",
     "tests/golden",

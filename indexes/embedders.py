@@ -18,7 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ufo.schemas import model_files
-from ufo.schemas.errors import IndexUnusable, RunError, UsageError, need
+from ufo.schemas.dependencies import need
+from ufo.schemas.errors import IndexUnusable, RunError, UsageError
 from ufo.schemas.text import quantity
 
 Vectors = npt.NDArray[np.float32]

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from filelock import FileLock, Timeout
 
 from ufo.indexes import bm25
@@ -20,11 +19,12 @@ from ufo.indexes.embedders import description, make_embedder
 from ufo.indexes.manifest import is_index, write_manifest
 from ufo.indexes.names import ALIASES, name_keys, write_names
 from ufo.indexes.store import PAGE_SCHEMA, PAGES, PASSAGE_SCHEMA, PASSAGES
+from ufo.schemas.dependencies import need
 from ufo.schemas.documents import text_files
-from ufo.schemas.errors import UsageError, need
+from ufo.schemas.errors import UsageError
 from ufo.schemas.records import Failure
 from ufo.schemas.storage import sha256_of
-from ufo.schemas.tables import sort_key, to_arrow
+from ufo.schemas.tables import sort_key, to_arrow, write_rows
 
 FAILURES = "failures.parquet"
 BLOCKS = "blocks"
@@ -122,7 +122,7 @@ def assemble(
     counts["aliases"] = write_names(building, titles, aliases, np.concatenate(targets))
     counts["unresolved_redirects"] = counts["redirects"] - counts["aliases"]
     failures.sort(key=sort_key("failures"))
-    pq.write_table(to_arrow("failures", failures), building / FAILURES, compression="zstd")
+    write_rows(to_arrow("failures", failures), building / FAILURES)
     content = {
         "inputs": [{"name": path.name, "bytes": _bytes_of(path)} for path in inputs],
         "dump_date": max(dates) or None,

@@ -22,7 +22,8 @@ from ufo.indexes.names import NameTable
 from ufo.indexes.rerank import Reranker
 from ufo.indexes.retriever import Hybrid, Retriever
 from ufo.indexes.store import PassageStore, StoredPassage
-from ufo.schemas.errors import IndexUnusable, UsageError, need, unknown_value
+from ufo.schemas.dependencies import need
+from ufo.schemas.errors import IndexUnusable, UsageError, unknown_value
 from ufo.schemas.text import quantity
 
 

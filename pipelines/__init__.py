@@ -3,7 +3,7 @@
 The layers, from top to bottom; import-linter checks that each imports only lower ones:
 
 - `commands`
-- `estimates`, `importers`, `labels`, `streaming`
+- `estimates`, `importers`, `integrations`, `labels`, `streaming`
 - `runs`
 - `options`, `reports`
 """

@@ -12,13 +12,13 @@ from ufo.pipelines.options.option import Parser
 from ufo.pipelines.stopping import end_with_owner, signals_interrupt
 from ufo.pipelines.streams import ReaderGone, ignored_error, open_outputs
 from ufo.pipelines.version import VERSION
+from ufo.schemas.dependencies import explained
 from ufo.schemas.errors import (
     EXIT_DONE,
     EXIT_FAILED,
     EXIT_USAGE,
     UfoError,
     UsageError,
-    explained,
     has_cause,
     lacks_memory,
     unknown_value,
@@ -52,6 +52,7 @@ _COMMANDS = {
     "doctor": ("doctor", "test the configured LLM endpoints"),
     "cache": ("cache", "inspect and prune the cache of model replies"),
     "serve": ("serve", "serve the page: check a text, browse runs"),
+    "mcp": ("mcp", "let agents check and search, over stdin and stdout"),
 }
 
 _NO_MEMORY = (
@@ -86,22 +87,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     except RemoteError as error:
         logs.fail(f"{error}")
         return command_error("", error).exit_code
-    except ModuleNotFoundError as error:
-        message = explained(error)
-        if message is None:
-            raise
-        logs.fail(message)
-        return EXIT_USAGE
     except KeyboardInterrupt:
         logs.fail("interrupted")
         return EXIT_FAILED
     except ReaderGone:
         return EXIT_DONE
     except Exception as error:
-        if not has_cause(error, lacks_memory):
+        if has_cause(error, lacks_memory):
+            logs.fail(_NO_MEMORY)
+            return EXIT_FAILED
+        needed = explained(error) if isinstance(error, ImportError) else None
+        if needed is None:
             raise
-        logs.fail(_NO_MEMORY)
-        return EXIT_FAILED
+        logs.fail(needed)
+        return EXIT_USAGE
     finally:
         logs.stop()
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Final
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from ufo.schemas.dependencies import need
 from ufo.schemas.documents import Document, Section
-from ufo.schemas.errors import need
 from ufo.schemas.row import UnusableValue
 from ufo.schemas.text import decoded, storable
 

@@ -3,6 +3,7 @@
 UfoError                     anything that ends a command with a message.
 ├── UsageError               exit 2: a flag, a value, a file or a folder the user can correct.
 │   ├── SourceUnavailable    a fact source named explicitly that is not configured.
+│   ├── DoesNotFit           an option that the judge, or another option, excludes.
 │   ├── PluginError          a plug-in that does not load; names its package or file.
 │   ├── IndexUnusable        a folder that is not an index, or an unfinished, damaged or newer one.
 │   └── InputChanged         the input is not what an unfinished attempt at the run has read.
@@ -15,17 +16,11 @@ UfoError                     anything that ends a command with a message.
 
 A message gives the value, the allowed values and the remedy. Errors are sent between processes, so
 each can be rebuilt from its message alone.
-
-A missing optional dependency is such an error too. `need` and `missing` are called before the
-import, so that the message comes before any work. `explained` makes the same message for an import
-that failed without such a call.
 """
 
 import difflib
 import re
-from collections.abc import Callable, Iterable, Mapping
-from importlib.util import find_spec
-from typing import Final
+from collections.abc import Callable, Iterable
 
 EXIT_DONE = 0
 EXIT_FAILED = 1
@@ -68,6 +63,10 @@ class UsageError(UfoError):
 
 class SourceUnavailable(UsageError):
     """A fact source that was named explicitly is not configured (no index, key or endpoint)."""
+
+
+class DoesNotFit(UsageError):
+    """An option, right by itself, that the judge in use or another option excludes."""
 
 
 class PluginError(UsageError):
@@ -155,57 +154,3 @@ def unknown_value(what: str, value: str, allowed: Iterable[str]) -> str:
     near = difflib.get_close_matches(value, known, n=1, cutoff=0.5)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     return f"unknown {what} {value!r}; allowed: {', '.join(known)}.{hint}"
-
-
-MODULES: Final[Mapping[str, tuple[str, ...]]] = {
-    "llm": ("openai", "httpx2", "httpcore2"),
-    "web": ("httpx", "httpcore", "protego", "trafilatura", "pypdf"),
-    "serve": ("fastapi", "uvicorn"),
-    "onnx": ("onnxruntime", "tokenizers"),
-    "dense": ("faiss",),
-    "gcp": ("google.cloud.secretmanager",),
-    "hub": ("huggingface_hub", "torch", "transformers", "sentence_transformers"),
-}
-"""The modules that we import of each extra."""
-
-
-def missing(extra: str, modules: Iterable[str] | None = None) -> str | None:
-    """Return a message with the modules of an extra that are missing and the pip command, or None.
-
-    `modules` names the needed modules, by default all of the extra.
-    """
-    needed = MODULES[extra] if modules is None else modules
-    absent = [name for name in needed if not _installed(name)]
-    if not absent:
-        return None
-    verb = "is" if len(absent) == 1 else "are"
-    return (
-        f"{' and '.join(absent)}, which {verb} not installed: pip install 'ufo-factuality[{extra}]'"
-    )
-
-
-def need(extra: str, what: str, modules: Iterable[str] | None = None) -> None:
-    """Check that the extra that `what` needs is installed.
-
-    Raises:
-        UsageError: it is not; the message has the pip command.
-    """
-    absent = missing(extra, modules)
-    if absent:
-        raise UsageError(f"{what} needs {absent}")
-
-
-def explained(error: ModuleNotFoundError) -> str | None:
-    """Return the message for a failed import, None if no extra has the module."""
-    top = (error.name or "").partition(".")[0]
-    for extra, modules in MODULES.items():
-        if top in {name.partition(".")[0] for name in modules}:
-            return f"this needs {missing(extra, [top]) or error}"
-    return None
-
-
-def _installed(module: str) -> bool:
-    try:
-        return find_spec(module) is not None
-    except ModuleNotFoundError:  # not even its parent
-        return False

@@ -23,6 +23,7 @@ from ufo.schemas.tables import (
     from_arrow,
     sort_key,
     to_arrow,
+    write_rows,
 )
 
 
@@ -42,7 +43,7 @@ def _write(
     make_folder(join(directory, table))
     path = join(directory, table, f"{sheet}.parquet")
     with writing(path) as file:
-        pq.write_table(to_arrow(table, sorted(rows, key=sort_key(table))), file)
+        write_rows(to_arrow(table, sorted(rows, key=sort_key(table))), file)
     return path
 
 

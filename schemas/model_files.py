@@ -13,7 +13,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from ufo.schemas.errors import UsageError, need
+from ufo.schemas.dependencies import need
+from ufo.schemas.errors import UsageError
 
 TEXTS: Final = (".json", ".txt", ".model")
 """How the names of settings and vocabularies end."""

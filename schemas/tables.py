@@ -16,7 +16,7 @@ from functools import cache, partial
 from hashlib import sha256
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, BinaryIO, TypeVar, get_type_hints
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -184,11 +184,19 @@ def read_rows(path: str, columns: Sequence[str] | None = None, remedy: str = REM
 def write_part(table: str, path: str, rows: pa.Table) -> Part:
     """Write rows of a table to a Parquet file; after an error there is no file."""
     buffer = io.BytesIO()
-    pq.write_table(rows, buffer, compression="zstd")
+    write_rows(rows, buffer)
     content = buffer.getvalue()
     with storage.writing(path) as sink:
         sink.write(content)
     return Part(table, path, rows.num_rows, sha256(content).hexdigest())
+
+
+def write_rows(rows: pa.Table, file: BinaryIO | Path) -> None:
+    """Write rows to a Parquet file; without rows it has a schema and no row group. An empty row
+    group, which Arrow writes by itself, stops Hugging Face's `datasets`."""
+    with pq.ParquetWriter(file, rows.schema, compression="zstd") as writer:
+        if rows.num_rows:
+            writer.write_table(rows)
 
 
 _NOTE = ".note"

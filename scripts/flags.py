@@ -78,6 +78,10 @@ def text() -> str:
     lines.append("\n## `ufo check`\n\nAs above, beside the text and `--references FILE`: ")
     lines[-1] += ", ".join(f"`--{one.name}`" for group in groups.OF_TEXT.values() for one in group)
     lines[-1] += "."
+    lines.append(
+        "\n## `ufo serve` and `ufo mcp`\n\nThose of `ufo check`, but `--config`: what holds for a "
+        "request that does not set it."
+    )
     return "\n".join(lines) + "\n"
 
 

@@ -19,9 +19,10 @@ FILE = Path(__file__).parents[1] / "docs/tables.md"
 _HEAD = """# Tables and views
 
 `ufo sql DIR "SELECT …"` reads the tables and views below. The tables are Parquet files, one folder
-a table, so plain DuckDB reads them too: `FROM 'DIR/run=NAME/verdicts/*.parquet'`. The page on
-[semantics](semantics.md) explains labels, modes and scores. `python scripts/tables.py --write`
-makes this page.
+a table, so plain DuckDB reads them too: `FROM 'DIR/run=NAME/verdicts/*.parquet'`. So do pandas,
+Polars, fastparquet and Hugging Face's `datasets`. A table without rows is one file that has the
+columns; `datasets` opens that with `streaming=True` only. The page on [semantics](semantics.md)
+explains labels, modes and scores. `python scripts/tables.py --write` makes this page.
 """
 
 

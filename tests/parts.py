@@ -15,6 +15,7 @@ MARKERS = {
     "airflow": "airflow",
     "with_torch": "model",
     "local_model": "model",
+    "with_tools": "tools",
 }
 """The marker of each fixture."""
 PATIENCE = 120_000

@@ -130,6 +130,50 @@ def test_a_gate_says_what_the_run_does_not_pass(tmp_path: Path) -> None:
     assert gated(asked, "again", baseline="base").failed_gates == []
 
 
+def test_a_gate_counts_a_response_without_a_claim_as_it_is_told(tmp_path: Path) -> None:
+    def gated(**gates: Any) -> list[str]:
+        done = ufo.evaluate(
+            [{"response": "Hm.", "claims": []}],
+            ["reference"],
+            output=tmp_path,
+            run="silent",
+            quiet=True,
+            judge="offline",
+            **gates,
+        )
+        return done.failed_gates
+
+    assert gated(fail_under=0.5) == ["Below --fail_under 0.5: no score: there is no claim"]
+    assert gated(fail_under=0.5, no_claim="pass") == []
+    assert gated(fail_under=0.5, no_claim="fail") == [
+        "Below --fail_under 0.5: 0.000 by --no_claim fail, with 1 response without a claim; no "
+        "score: there is no claim"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("no_claim", "scores"),
+    [("left_out", (0.5, None, None)), ("pass", (0.5, 1.0, None)), ("fail", (0.5, 0.0, None))],
+)
+def test_the_score_that_a_gate_looks_at(
+    no_claim: str, scores: tuple[float | None, float | None, float | None]
+) -> None:
+    half = ufo.check_sync(f"{ETNA} Ada bought a zebra.", references=[ETNA], judge="offline")
+    silent = ufo.check_sync("Hm, what do you think?", references=[ETNA], judge="offline")
+    failed = ufo.check_sync(
+        ETNA, references=[ETNA], judge="llm", model="m", client=ufo.FakeClient(["no JSON"] * 9)
+    )
+    assert not failed.fact_units
+    found = tuple(one.gate_score(no_claim) for one in (half, silent, failed))
+    assert found == scores
+
+
+def test_another_word_for_what_no_claim_means_is_refused() -> None:
+    checked = ufo.check_sync(ETNA, references=[ETNA], judge="offline")
+    with pytest.raises(ufo.UsageError, match=r"unknown no_claim 'passed'.*Did you mean 'pass'"):
+        checked.gate_score("passed")
+
+
 def test_texts_alone_and_what_is_left_out(tmp_path: Path) -> None:
     found = ufo.evaluate(
         [ETNA, "Hm."], [Knows("Etna")], output=tmp_path, run="mine", workers=1, quiet=True

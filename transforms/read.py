@@ -13,7 +13,7 @@ from hashlib import sha256
 from operator import attrgetter
 from typing import Any, Final, TypeVar
 
-from ufo.schemas.errors import UsageError, unknown_value
+from ufo.schemas.errors import DoesNotFit, UsageError, unknown_value
 from ufo.schemas.label_words import label_of
 from ufo.schemas.records import Failure, GivenClaim, InputRecord, LabelledSpan, content_id
 from ufo.schemas.row import OF_CELLS, UnusableValue, json_of, kind_of, object_of, value_at
@@ -47,7 +47,7 @@ def named_columns(
         if name not in fields:
             raise UsageError(unknown_value("key of --map", name, fields))
         if name in found:
-            raise UsageError(f"--map names {name!r} twice")
+            raise DoesNotFit(f"--map names {name!r} twice")
         found[name] = column
     return found
 

@@ -10,7 +10,8 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from ufo.schemas.errors import RunError, UsageError, need
+from ufo.schemas.dependencies import need
+from ufo.schemas.errors import RunError, UsageError
 
 Read = Callable[[str], bytes]
 """The content of a version of a secret, by its name."""

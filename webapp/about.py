@@ -12,7 +12,7 @@ from fastapi import APIRouter
 from ufo.indexes.index import open_index
 from ufo.pipelines.options.groups import GROUPS, OF_REQUESTS
 from ufo.pipelines.options.jobs import USED, offered
-from ufo.pipelines.options.judge_flags import LLM, default_judge, flags_of
+from ufo.pipelines.options.judge_flags import flags_of
 from ufo.pipelines.options.option import Affects, Option
 from ufo.pipelines.reports.checked import size_of
 from ufo.schemas.errors import PluginError
@@ -101,8 +101,9 @@ def _values(desk: Desk) -> dict[str, Any]:
         values[option.name] = value
     endpoints = settings.client.endpoints
     roles = {"model": VERIFIER, "extractor_model": EXTRACTOR, "knowledge_model": KNOWLEDGE}
-    asked = default_judge(settings.base_url) == LLM
-    values |= {name: endpoints[role].model if asked else None for name, role in roles.items()}
+    values |= {
+        name: endpoints[role].model if desk.reaches_models else None for name, role in roles.items()
+    }
     used = [one.source for one in offered(desk.settings) if one.status == USED]
     named = desk.setup.sources and [SOURCES.spec(source).name for source in desk.setup.sources]
     return values | {
@@ -148,11 +149,10 @@ def _no_vectors(desk: Desk) -> dict[str, str]:
 @router.get("/judges")
 def judges(desk: AtDesk) -> list[answers.JudgeInfo]:
     """Return the usable judges; judges that need an endpoint only where one is configured."""
-    reachable = default_judge(desk.settings.base_url) == LLM
     found = []
     for name, about in _installed(JUDGES):
         kind = JUDGES.load(name)
-        if kind.verifies and (reachable or not kind.needs_endpoint):
+        if kind.verifies and (desk.reaches_models or not kind.needs_endpoint):
             can = {one: getattr(kind, one) for one in _ABILITIES}
             takes = flags_of(JUDGES.spec(name))
             found.append(

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, Field, TypeAdapter
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
 
 from ufo.pipelines.reports.checked import CheckedResponse
 from ufo.schemas.records import FactUnit, Passage, Response, Usage
@@ -35,12 +35,29 @@ class FieldError(BaseModel):
     message: str
 
 
+_PASSAGE = TypeAdapter(Passage)
+
+
+def _passage(given: object) -> object:
+    """Return an object as a record, which a strict model takes only as such."""
+    try:
+        return _PASSAGE.validate_python(given)
+    except ValidationError as error:
+        wrong = (f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+        raise ValueError("; ".join(wrong)) from None
+
+
+GivenPassage = Annotated[Passage, BeforeValidator(_passage)]
+
+
 class SearchHit(BaseModel):
     """A passage of the index; `score` is comparable within one query alone."""
 
+    model_config = ConfigDict(strict=True)
+
     rank: int = 0
     score: float | None = None
-    passage: Passage
+    passage: GivenPassage
 
 
 class SearchAnswer(BaseModel):
@@ -55,6 +72,8 @@ class SourceAnswer(BaseModel):
 
     `/passages` returns it, and `/verify` takes it.
     """
+
+    model_config = ConfigDict(strict=True)
 
     source: str = Field(min_length=1)
     claim: str = Field(min_length=1)

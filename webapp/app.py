@@ -46,6 +46,7 @@ def create_app(setup: Setup) -> FastAPI:
         title=_TITLE,
         version=setup.version,
         description=_ABOUT,
+        separate_input_output_schemas=False,  # two models of one title break generated clients
         docs_url=None,  # FastAPI's page would load scripts from elsewhere; `docs_page` replaces it
         redoc_url=None,
         lifespan=life,

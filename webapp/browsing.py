@@ -25,7 +25,7 @@ from ufo.pipelines.reports.html_report import (
 )
 from ufo.pipelines.reports.overview import all_contradicted, contradicted_claims
 from ufo.pipelines.reports.tabular import one_line
-from ufo.schemas.errors import UsageError
+from ufo.schemas.errors import DoesNotFit
 from ufo.schemas.label_sheets import keep_label
 from ufo.schemas.results import Results
 from ufo.schemas.tables import LABELS, PAGE_SHEET, RUN_PREFIX, Label, Run, from_arrow, retitle
@@ -274,10 +274,10 @@ def compare(
     models: Annotated[list[str] | None, Query(description="two models of the run")] = None,
 ) -> HTMLResponse:
     """Compare a run with another one, or two of its models, as HTML to be shown within a page."""
+    results = Results([desk.runs.named(one) for one in (baseline, run) if one])
     two = models or []
     if len(two) != (0 if baseline else 2):
-        raise UsageError("name another run as `baseline`, or two `models` of this one")
-    results = Results([desk.runs.named(one) for one in (baseline, run) if one])
+        raise DoesNotFit("name another run as `baseline`, or two `models` of this one")
     found = compare_models(results, *two) if two else compare_runs(results, titled=True)
     return HTMLResponse(comparison_html(found, _address))
 

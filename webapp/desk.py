@@ -11,6 +11,7 @@ from fastapi import Depends, Request
 
 from ufo.pipelines.options.command_line import settings_of
 from ufo.pipelines.options.groups import OF_TEXT
+from ufo.pipelines.options.judge_flags import LLM, default_judge
 from ufo.schemas.errors import RunError
 from ufo.schemas.results import Results
 from ufo.schemas.run_folders import runs_below
@@ -140,6 +141,11 @@ class Desk:
         self.drafts = Shelf(setup.results / ".drafts", "text")
         self.kept = Shelf(setup.results / ".results", "result")
         self.uploads = Uploads(setup.results, setup.evaluate, setup.limits.uploads)
+
+    @property
+    def reaches_models(self) -> bool:
+        """Whether an endpoint of models is configured."""
+        return default_judge(self.settings.base_url) == LLM
 
     async def tidy(self) -> None:
         """Delete what need not be kept any more, now and every hour."""

@@ -5,27 +5,30 @@ size; a larger one is refused with the limit, not cut.
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
     GetPydanticSchema,
+    ValidationInfo,
     model_validator,
 )
 
 from ufo.pipelines.options.groups import NOT_FACTUAL, OF_REQUESTS
 from ufo.pipelines.options.jobs import fitting, job_of_text
 from ufo.pipelines.options.option import Option
-from ufo.schemas.errors import UsageError, unknown_value
+from ufo.schemas.errors import DoesNotFit, UsageError, unknown_value
 from ufo.schemas.label_words import label_of
-from ufo.schemas.records import Failure, InputRecord, Passage
+from ufo.schemas.records import CATEGORIES, Failure, InputRecord
 from ufo.schemas.tables import PAGE_SHEET, Label
 from ufo.schemas.text import without_nul
+from ufo.transforms.columns import FIELDS
 from ufo.transforms.job import Job
 from ufo.transforms.judges.by_name import JUDGES
 from ufo.transforms.plugins import Registry
@@ -34,7 +37,7 @@ from ufo.transforms.scores import Selection
 from ufo.transforms.sources.fact_source import SOURCES
 from ufo.transforms.verifiers.by_name import VERIFIERS
 from ufo.transforms.votes import SEQ
-from ufo.webapp.answers import SourceAnswer
+from ufo.webapp.answers import GivenPassage, SourceAnswer
 from ufo.webapp.desk import Desk
 
 MAX_TEXT = 100_000
@@ -66,38 +69,77 @@ _MOST_NAMES = 200
 
 
 def _as_list(value: object) -> object:
-    """Return the names in a list, or in words with commas, of which a query may have several."""
-    items = [value] if isinstance(value, str) else value
-    if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
+    """Return the names in a list; an item may be several, with commas between them."""
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         return value
-    return [name for item in items for part in item.split(",") if (name := part.strip())]
+    return [part.strip() for item in value for part in item.split(",")]
 
 
-def _checked(option: Option, value: object) -> object:
+def _checked(option: Option, value: object, info: ValidationInfo) -> object:
     """Return the value of an option; a ValueError has the words of `ufo evaluate`."""
+    if isinstance(value, str) and option.kind is not str and (info.config or {}).get("strict"):
+        return value  # which is refused: only an address has numbers as texts
     try:
         return None if value is None else option.value_of(value)
     except UsageError as error:
         raise ValueError(error.message) from None
 
 
+_INSTALLED: Mapping[str, Registry[Any]] = {
+    "judge": JUDGES,
+    "verifier": VERIFIERS,
+    "sources": SOURCES,
+}
+"""The options that name a plug-in, and where those that are installed are found."""
+
+
+_LABEL = r"[^\W_]([\w-]{0,61}[^\W_])?"
+_DOMAIN = rf"^(\*\.)?{_LABEL}(\.{_LABEL})*\.?$"
+
+
+def _installed_name(option: str) -> Any:
+    """Return the type of the name of an installed plug-in, which the document lists."""
+    registry = _INSTALLED[option]
+
+    def list_names(schema: dict[str, Any]) -> None:
+        schema["enum"] = registry.types()
+
+    def check(name: str) -> str:
+        try:
+            installed(registry, name)
+        except UsageError as error:
+            raise ValueError(error.message) from None
+        return name
+
+    return Annotated[Name, AfterValidator(check), Field(json_schema_extra=list_names)]
+
+
 def of(name: str) -> GetPydanticSchema:
     """Return the annotation of the field for an option: its choices, bounds and help, as they are
-    declared for `ufo evaluate`. A list may also be given as words with commas between them."""
+    declared for `ufo evaluate`."""
     option = _OPTIONS[name]
     kind: Any = option.kind
     checked = BeforeValidator(partial(_checked, option))
     if option.choices:
         kind = Annotated[Literal[tuple(option.choices)], checked]
     elif option.low is not None:
-        kind = Annotated[kind, checked]
+        kind = Annotated[kind, Field(ge=option.low, le=option.high), checked]
     elif option.is_list:
         least = 1 if name == "sources" else 0
-        names = Annotated[list[Name], Field(min_length=least, max_length=_MOST_NAMES)]
+        item: Any = Name
+        if name in _INSTALLED:
+            item = _installed_name(name)
+        elif name.endswith("_categories"):
+            item = Literal[CATEGORIES]
+        elif name.endswith("_domains"):
+            item = Annotated[Name, Field(pattern=_DOMAIN)]
+        names = Annotated[list[item], Field(min_length=least, max_length=_MOST_NAMES)]
         kind = Annotated[names, BeforeValidator(_as_list)]
+    elif name in _INSTALLED:
+        kind = _installed_name(name)
     elif kind is str:
         kind = Name
-    described = Field(ge=option.low, le=option.high, description=option.described)
+    described = Field(description=option.described)
 
     def schema(annotation: Any, handler: Callable[[Any], Any]) -> Any:
         optional = type(None) in get_args(annotation)
@@ -107,9 +149,9 @@ def of(name: str) -> GetPydanticSchema:
 
 
 class RequestPart(BaseModel):
-    """A part of a request; unknown fields are errors."""
+    """A part of a request; unknown fields are errors, and "1" is no number."""
 
-    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False, strict=True)
 
 
 class Given(RequestPart):
@@ -200,7 +242,7 @@ class PassedResponse(About):
 
     model_config = ConfigDict(extra="ignore")
 
-    text: Text
+    text: Text = Field(pattern=r"\S")
 
 
 class PassedUnit(Claim):
@@ -214,11 +256,13 @@ class PassedUnit(Claim):
 class AfterExtract(About):
     """Claims, or the response of `/extract`. Fields that are only passed on have no effect."""
 
-    claims: list[Claim] = Field([], max_length=100)
-    text: Text | None = Field(None, description="what the claims are from, as their context")
+    claims: list[Claim] = Field([], min_length=1, max_length=100)
+    text: Text | None = Field(
+        None, pattern=r"\S", description="what the claims are from, as their context"
+    )
     response: PassedResponse | None = None
-    fact_units: list[PassedUnit] | None = Field(
-        None, max_length=MAX_ITEMS, description="in place of `claims`"
+    fact_units: list[PassedUnit] = Field(
+        [], max_length=MAX_ITEMS, description="those of /extract, with its `response`"
     )
     sentences: list[Any] = Field([], max_length=MAX_ITEMS, description="passed on")
     failures: list[Any] = Field([], max_length=MAX_ITEMS, description="passed on")
@@ -237,7 +281,7 @@ class VerifyRequest(Judging, AfterExtract):
     With claims and passages, every claim is checked against every passage. With the response of
     `/passages`, every claim is checked against its own passages, source by source."""
 
-    passages: list[Passage] = Field([], max_length=100)
+    passages: list[GivenPassage] = Field([], min_length=1, max_length=100)
     answers: list[SourceAnswer] | None = Field(
         None, max_length=50_000, description="in place of `passages`"
     )
@@ -284,7 +328,7 @@ class ScoreRequest(Given):
         False,
         description="whether a sentence without a claim may be one that a failed extraction lost",
     )
-    without_passages: set[Word] = Field(set(), max_length=50_000)
+    without_passages: list[Word] = Field([], max_length=50_000)
     without_categories: list[Name] = Field([], max_length=50)
     only_categories: list[Name] | None = Field(None, max_length=50)
     without_domains: list[Name] = Field([], max_length=200)
@@ -294,8 +338,11 @@ class ScoreRequest(Given):
 class LeaveOut(BaseModel):
     """The evidence that a reader left out of a result; the scores are those of the rest."""
 
-    without: list[Word] = Field([], max_length=MAX_ITEMS, description="ids of passages")
-    without_category: list[Word] = Field([], max_length=50)
+    # They are in an address, which a server reads up to a limit (`server.py`).
+    without: list[Annotated[str, Field(max_length=250)]] = Field(
+        [], max_length=500, description="ids of passages"
+    )
+    without_category: list[Name] = Field([], max_length=50)
 
     @property
     def selection(self) -> Selection | None:
@@ -324,12 +371,20 @@ class LabelRequest(Given):
         )
 
 
+_COLUMN_OF_KEY = rf"\s*({'|'.join(FIELDS)})\s*=[^=,]*[^=,\s][^=,]*"
+_COLUMN_OF_KEYS = f"^{_COLUMN_OF_KEY}(,{_COLUMN_OF_KEY})*$"
+
+
 class UploadOptions(Asking):
     """The options of an upload. `name` is its name in lists."""
 
+    model_config = ConfigDict(strict=False)  # a query has texts alone
+
     name: Name = "upload"
     map: Word | None = Field(
-        None, description="its columns that are called otherwise: `response=output,question=prompt`"
+        None,
+        pattern=_COLUMN_OF_KEYS,
+        description="its columns that are called otherwise: `response=output,question=prompt`",
     )
 
 
@@ -342,9 +397,11 @@ def job_of(desk: Desk, asked: Judging, sources: Sequence[str] | None) -> Job:
     Raises:
         UsageError: a source or an option is wrong, or cannot serve here.
     """
-    installed(SOURCES, *sources or ())
-    installed(JUDGES, asked.judge)
-    installed(VERIFIERS, asked.verifier)
+    if asked.judge and not desk.reaches_models and JUDGES.load(asked.judge).needs_endpoint:
+        raise DoesNotFit(
+            f"the judge {asked.judge!r} needs an endpoint: start the service with OPENAI_API_KEY "
+            "or --base_url"
+        )
     flags = {"index": desk.setup.index, **flags_of(desk, asked, sources)}
     return job_of_text(flags, sources or desk.setup.sources)
 

@@ -9,9 +9,18 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.routing import Match, Route
 
 from ufo.pipelines.options.doors import in_fields
-from ufo.schemas.errors import CostCapped, RunError, UfoError, UsageError
+from ufo.schemas.errors import (
+    CostCapped,
+    DoesNotFit,
+    IndexUnusable,
+    RunError,
+    SourceUnavailable,
+    UfoError,
+    UsageError,
+)
 from ufo.transforms.llm.request import LlmError
 from ufo.webapp.answers import FieldError, Problem
 from ufo.webapp.limits import Refused
@@ -24,7 +33,7 @@ _TITLES = {
     403: "This is closed to others",
     404: "There is no such thing",
     405: "That cannot be done here",
-    409: "It is not ready for that",
+    409: "It does not fit what there is",
     413: "Too large",
     415: "Of another kind than expected",
     421: "Another host is meant",
@@ -86,6 +95,9 @@ def refusal(error: Refused) -> Response:
 _KINDS: tuple[tuple[type[Exception], int, str | None], ...] = (
     (NotFound, 404, "choose one that there is: the page and GET /runs list the runs"),
     (Conflict, 409, "ask for its state first, and again when it is over"),
+    (SourceUnavailable, 409, "start the service with what the message names, or ask others"),
+    (IndexUnusable, 409, "leave out what the message names, or build the index anew"),
+    (DoesNotFit, 409, "leave out what the message names"),
     (UsageError, 422, "correct what the message names"),
     (CostCapped, 429, "start the service with a higher cap"),
     (RunError, 500, "the message names the file or endpoint; mend that"),
@@ -124,11 +136,22 @@ def install(app: FastAPI) -> None:
         if isinstance(error, Refused):
             return refusal(error)
         log(error)
-        return answer(problem_of(error), getattr(error, "headers", None))
+        headers = getattr(error, "headers", None)
+        if isinstance(error, HTTPException) and error.status_code == 405:
+            # The router names the methods of one route, and others may have the same path.
+            headers = {"Allow": ", ".join(sorted(_methods_at(request)))}
+        return answer(problem_of(error), headers)
 
     others = (Refused, HTTPException, RequestValidationError, RecursionError, Exception)
     for kind in (*others, *(kind for kind, _, _ in _KINDS)):
         app.add_exception_handler(kind, handle)
+
+
+def _methods_at(request: Request) -> set[str]:
+    """Return the methods of all routes at the path of a request."""
+    routes = (route for route in request.app.routes if isinstance(route, Route))
+    at_path = (route for route in routes if route.matches(request.scope)[0] != Match.NONE)
+    return {method for route in at_path for method in route.methods or ()}
 
 
 def _fields(error: RequestValidationError) -> list[FieldError]:

@@ -114,7 +114,8 @@ def _server(setup: Setup) -> uvicorn.Server:
             # Otherwise a header could name another client, and rates are counted by client.
             proxy_headers=False,
             timeout_graceful_shutdown=_ENDING_SECONDS,
-            h11_max_incomplete_event_size=64 * 1024,
+            # The ids of 500 passages that a reader left out are in an address.
+            h11_max_incomplete_event_size=256 * 1024,
         )
     )
 

@@ -8,7 +8,7 @@ from typing import TypeVar
 from fastapi import APIRouter
 
 from ufo.indexes.index import open_index
-from ufo.schemas.errors import UsageError
+from ufo.schemas.errors import DoesNotFit
 from ufo.schemas.records import NO_PASSAGES, NOANS, InputRecord, OpenUnits, Passage
 from ufo.transforms.check import look_up
 from ufo.transforms.check_text import CheckedText, check_text, opened
@@ -124,7 +124,7 @@ async def verify(asked: models.VerifyRequest, desk: AtDesk) -> CheckedText:
     given = asked.answers
     if given is None:
         if not asked.passages:
-            raise UsageError("give `passages`, or the `answers` of /passages")
+            raise DoesNotFit("give `passages`, or the `answers` of /passages")
         hits = [answers.SearchHit(passage=one) for one in asked.passages]
         given = [
             answers.SourceAnswer(source="given", claim=one.claim, hits=hits)
@@ -172,14 +172,14 @@ def _record_of(asked: models.AfterExtract, references: Sequence[str] = ()) -> In
     """Return a record of given claims; without a response their texts are its text.
 
     Raises:
-        UsageError: there is no claim, or there are claims of two kinds.
+        DoesNotFit: there are claims of two kinds, or none and no text of which /extract found none.
     """
-    if bool(asked.claims) == (asked.fact_units is not None):
-        raise UsageError("give `claims`, or the `fact_units` of /extract")
-    claims = asked.fact_units if asked.fact_units is not None else asked.claims
-    given = asked.response or models.PassedResponse(text="")
+    claims = asked.claims or asked.fact_units
+    whole = asked.text or (asked.response and asked.response.text)
+    if (asked.claims and asked.fact_units) or not (claims or whole):
+        raise DoesNotFit("give `claims`, or the `fact_units` of /extract with its `response`")
+    given = asked.response or asked
     about = models.About(
         question=asked.question or given.question, language=asked.language or given.language
     )
-    whole = asked.text or given.text or "\n".join(one.claim for one in claims)
-    return record_of(about, whole, references, claims)
+    return record_of(about, whole or "\n".join(one.claim for one in claims), references, claims)

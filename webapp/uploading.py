@@ -29,9 +29,9 @@ _ZIP: dict[int | str, dict[str, Any]] = {
 }
 
 
-def _body(description: str) -> dict[str, Any]:
+def _body(description: str, required: bool = True) -> dict[str, Any]:
     content = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
-    return {"requestBody": {"required": True, "description": description, "content": content}}
+    return {"requestBody": {"required": required, "description": description, "content": content}}
 
 
 @router.post(
@@ -57,8 +57,9 @@ async def upload(
 
 
 @router.post(
-    "/upload/columns",
-    openapi_extra=_body(f"A file, or its first and last {PART_BYTES:,} bytes"),
+    "/columns",
+    # An empty file is one, too.
+    openapi_extra=_body(f"A file, or its first and last {PART_BYTES:,} bytes", required=False),
 )
 async def columns(request: Request, size: Annotated[int, Query(ge=0)] = 0) -> Recognised:
     """Return what a file of `size` bytes is, and the key that each column is read as."""

@@ -151,6 +151,7 @@ def _summary(chosen: Settings, finished: Finished) -> tuple[dict[str, Any], Unus
         **means,
         "n_without_claim": means["n_without_units"],
         "n_abstained": said["n_abstained"],
+        "n_not_extracted": said["n_not_extracted"],
         "left_out": said["left_out"],
         **spent,
         "problem": lost.sentence or None,

@@ -18,7 +18,8 @@ from ufo.pipelines.options.groups import OF_SERVICE, OF_TEXT
 from ufo.pipelines.options.jobs import choose
 from ufo.pipelines.options.option import Option
 from ufo.pipelines.version import VERSION
-from ufo.schemas.errors import EXIT_DONE, IndexUnusable, UsageError, need, unknown_value
+from ufo.schemas.dependencies import need
+from ufo.schemas.errors import EXIT_DONE, IndexUnusable, UsageError, unknown_value
 from ufo.schemas.storage import cache_folder, is_remote
 from ufo.transforms.sources.fact_source import SOURCES
 

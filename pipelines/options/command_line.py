@@ -229,6 +229,11 @@ def _check_together(values: Mapping[str, Any]) -> None:
         raise UsageError("--fail_if_worse says how much worse than --baseline, which is missing")
     if values.get("least_shared") is not None and not values.get("baseline"):
         raise UsageError("--least_shared is what a run shares with --baseline, which is missing")
+    if values.get("no_claim") is not None and values.get("fail_under") is None:
+        raise UsageError(
+            "--no_claim says what a response without a claim means for --fail_under, which is "
+            "missing"
+        )
     for name, of in _ONLY_WITH.items():
         if values.get(name) is not None and not values.get(of):
             raise UsageError(f"--{name} is for --{of}; add that, or leave --{name} out")

@@ -22,6 +22,7 @@ from ufo.pipelines.options.option import (
 )
 from ufo.schemas.errors import UsageError
 from ufo.schemas.storage import checked_cache
+from ufo.transforms.gate_score import LEFT_OUT, NO_CLAIM
 from ufo.transforms.judges.llm.llm_settings import (
     EXPLAIN,
     FUNCTION,
@@ -160,6 +161,12 @@ class RunOptions:
         "responses to evaluate and write together (default 500 to 4000)", "N", low=1, expert=True
     )
     fail_under: float | None = option("exit 3 if the score is below X", "X", low=0, high=1)
+    no_claim: str = option(
+        "what a response without a claim means for --fail_under",
+        "WHAT",
+        default=LEFT_OUT,
+        choices=NO_CLAIM,
+    )
     min_scored: float | None = option(
         "exit 3 if less than this share of the responses has a score", "SHARE", low=0, high=1
     )

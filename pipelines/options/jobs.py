@@ -13,7 +13,7 @@ from ufo.pipelines.options.groups import OF_TEXT, ModelOptions
 from ufo.pipelines.options.judge_flags import default_judge, not_taken
 from ufo.pipelines.options.option import names_of
 from ufo.pipelines.options.settings import OPENED_BY_WORKERS, RecallSettings, Settings
-from ufo.schemas.errors import SourceUnavailable, UsageError
+from ufo.schemas.errors import DoesNotFit, SourceUnavailable, UsageError
 from ufo.schemas.records import MULTI, NO_SOURCE, SourceStatus
 from ufo.transforms.job import IN_FLIGHT, Job
 from ufo.transforms.judges.by_name import JUDGES
@@ -133,7 +133,7 @@ def _check_used(settings: Settings, sources: Iterable[Spec]) -> None:
         )
         if name == _OF_AN_INDEX:
             why = "no source that is asked searches an index; add the source wikipedia, and --index"
-        raise UsageError(f"--{name} {value!r} would be passed over: {why}, or leave it out")
+        raise DoesNotFit(f"--{name} {value!r} would be passed over: {why}, or leave it out")
 
 
 def fitting(

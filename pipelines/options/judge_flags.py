@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from ufo.pipelines.options.groups import JudgeOptions, ModelOptions
 from ufo.pipelines.options.option import Affects, Parser, names_of, options_of
-from ufo.schemas.errors import PluginError, UsageError, unknown_value
+from ufo.schemas.errors import DoesNotFit, PluginError, UsageError, unknown_value
 from ufo.transforms.judges.by_name import JUDGES, asks_llm_judge
 from ufo.transforms.judges.llm.llm_settings import FUNCTION, formulation_of
 from ufo.transforms.llm.endpoint import Endpoint
@@ -69,7 +69,7 @@ def check_judge(values: dict[str, Any], definitions: Definitions, parser: Parser
     values |= parser.checked({name: spec.options[name] for name in taken & spec.options.keys()})
     for name in values:
         if name in _OF_SOME - taken:
-            raise UsageError(_for_another(name, spec))
+            raise DoesNotFit(_for_another(name, spec))
     own = {name: value for name, value in spec.options.items() if name not in taken}
     values["judge"] = replace(spec, options=own)
     if values.get("verifier") is not None:
@@ -78,7 +78,7 @@ def check_judge(values: dict[str, Any], definitions: Definitions, parser: Parser
     if formulation != FUNCTION and JUDGES.kind(spec).asks_llm_judge:
         for one in parser.options.values():
             if Affects.FUNCTION in one.affects and values.get(one.name) is not None:
-                raise UsageError(
+                raise DoesNotFit(
                     f"--{one.name} is for --formulation function, and this run's is "
                     f"{formulation}; leave one of them out"
                 )

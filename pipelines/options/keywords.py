@@ -254,6 +254,8 @@ class EvaluateKeywords(CheckKeywords, total=False):
     workers: worker processes (default: one per core; one if a model is asked).
     chunk_size: responses to evaluate and write together (default 500 to 4000).
     fail_under: exit 3 if the score is below X.
+    no_claim: what a response without a claim means for --fail_under: left_out (default): it
+        is left out of the mean; pass: it counts as 1; fail: it counts as 0.
     min_scored: exit 3 if less than this share of the responses has a score.
     baseline: finished run in --output to compare with; exit 3 if this run is significantly
         worse, or if that cannot be decided.
@@ -280,6 +282,7 @@ class EvaluateKeywords(CheckKeywords, total=False):
     workers: int
     chunk_size: int
     fail_under: float
+    no_claim: Literal["left_out", "pass", "fail"]
     min_scored: float
     baseline: str
     fail_if_worse: float

@@ -18,7 +18,8 @@ from ufo.pipelines.options.groups import (
 )
 from ufo.pipelines.options.judge_flags import OF_JUDGES
 from ufo.pipelines.options.option import Affects, names_of, of_results, of_run, option, options_of
-from ufo.schemas.errors import UsageError, need
+from ufo.schemas.dependencies import need
+from ufo.schemas.errors import UsageError
 from ufo.schemas.storage import CACHE_VARIABLE, OFF, default_cache, is_remote
 from ufo.transforms.judges.by_name import JUDGES, JudgeSpec, asks_llm_judge, make_judge
 from ufo.transforms.judges.judge import Judge

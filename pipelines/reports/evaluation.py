@@ -16,6 +16,7 @@ from ufo.schemas.errors import UsageError, unknown_value
 from ufo.schemas.records import EXCEPTION, MULTI, NO_SOURCE
 from ufo.transforms.check_text import CheckedText
 from ufo.transforms.extract import EXTRACT
+from ufo.transforms.gate_score import LEFT_OUT, gate_score
 from ufo.transforms.plugin_errors import ERROR_IN
 from ufo.transforms.score_words import score_in_words
 from ufo.transforms.scores import is_unusable, run_headline
@@ -331,6 +332,24 @@ class Check:
     def coverage(self) -> float | None:
         """The share of claims that some source decided; None where `score` is None."""
         return self._whole.coverage
+
+    def gate_score(self, no_claim: str = LEFT_OUT) -> float | None:
+        """Return the score that a gate looks at. Where it is None, the text does not pass.
+
+        Args:
+            no_claim: what a text without a claim means: `left_out` (it has no score), `pass` (it
+                counts as 1) or `fail` (as 0), as in `ufo evaluate --no_claim`. It changes nothing
+                where there are claims, or where they could not be extracted.
+
+        Raises:
+            UsageError: `no_claim` is another word.
+        """
+        counts = {
+            "n_scored": self.score is not None,
+            "n_without_units": not self.fact_units,
+            "n_not_extracted": self.lost.extraction,
+        }
+        return gate_score(asdict(self._score) | counts, no_claim)
 
     @property
     def headline(self) -> str:

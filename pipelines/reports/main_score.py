@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from ufo.pipelines.reports.unusable import unusable
 from ufo.schemas.text import quantity
+from ufo.transforms.extract import EXTRACT
 from ufo.transforms.extraction.clause import abstains
 from ufo.transforms.judges.offline import NAME
 from ufo.transforms.judges.trust import trust_figures, trust_line
@@ -33,6 +34,12 @@ FROM sentences AS s
 ANTI JOIN fact_units AS u ON u.run = s.run AND u.response_id = s.response_id
 WHERE s.run = $run
 """
+_NOT_EXTRACTED = """
+SELECT count(DISTINCT f.key) AS n
+FROM failures AS f
+ANTI JOIN verdicts AS v ON v.run = f.run AND v.response_id = f.key
+WHERE f.run = $run AND f.step = $step
+"""
 _OF_REFERENCES = """
 SELECT 1 FROM sources WHERE run = $run AND type = 'reference' AND status = 'used'
 """
@@ -53,7 +60,8 @@ def score_summary(results: "Results", counts_abstentions: bool = True) -> dict[s
     what it leaves out.
 
     `score` is the row of `scores_by_run` for the run's main mode, `words` say it, and `shown` is
-    whether they have a number. `counts_abstentions` reads the sentences.
+    whether they have a number. `n_not_extracted` of the responses without a claim have none because
+    the extraction failed. `counts_abstentions` reads the sentences.
     """
     row = main_scores(results)[results.runs[-1].name]
     n_abstained = abstained(results) if counts_abstentions else None
@@ -64,6 +72,7 @@ def score_summary(results: "Results", counts_abstentions: bool = True) -> dict[s
         "shown": not why_no_score(row),
         "left_out": left_out(results, row, n_abstained or 0),
         "n_abstained": n_abstained,
+        "n_not_extracted": _not_extracted(results),
         "beside": beside(row),
         "problem": unusable(results).sentence or None,
         **_trust(results),
@@ -92,6 +101,12 @@ def abstained(results: "Results") -> int:
     """Return how many of the newest run's responses without a claim say that they do not know."""
     found = results.query(_SILENT, {"run": results.runs[-1].name}).to_pylist()
     return len({row["response_id"] for row in found if abstains(row["text"], english=False)})
+
+
+def _not_extracted(results: "Results") -> int:
+    """Return how many of the newest run's responses have no claim because the extraction failed."""
+    named: dict[str, object] = {"run": results.runs[-1].name, "step": EXTRACT}
+    return int(results.query(_NOT_EXTRACTED, named).to_pylist()[0]["n"])
 
 
 def left_out(results: "Results", row: Mapping[str, Any], n_abstained: int) -> str:

@@ -12,6 +12,7 @@ from ufo.pipelines.reports.overview import FAILURE_COLUMNS, Row
 from ufo.pipelines.reports.tabular import DEFAULT_WIDTH, one_line, page, print_pairs, print_table
 from ufo.schemas.records import ERROR, MULTI, NO_SOURCE, SUPPORTED
 from ufo.schemas.text import quantity
+from ufo.transforms.gate_score import LEFT_OUT
 from ufo.transforms.score_words import as_shown, in_numbers, is_many
 from ufo.transforms.scores import CONTRADICTED, NOT_FOUND, SYMBOLS
 
@@ -53,6 +54,29 @@ def print_check(found: "Check", console: Console) -> None:
         console.print(Text(found.trust))
     for row in found.claims():
         print_claim(row, console)
+
+
+def shortfall(found: "Check", no_claim: str = LEFT_OUT) -> str:
+    """Return what keeps a checked text from a gate: its score, what failed, and the claims that are
+    contradicted or not found, each with its evidence.
+
+    `no_claim` is what the gate takes a text without a claim for.
+    """
+    words = found.score_in_words
+    if found.gate_score("pass") != found.gate_score("fail"):  # there is no claim
+        others = "no_claim='pass' lets such a text pass, no_claim='fail' counts it as 0"
+        words += f" ({others if no_claim == LEFT_OUT else f'no_claim={no_claim!r}'})"
+    rows = [row for row in found.claims() if row["state"] != SUPPORTED]
+    rows.sort(key=lambda row: row["state"] != CONTRADICTED)
+
+    def printing(console: Console) -> None:
+        for line in (words, found.lost.sentence, found.headline, found.trust):
+            if line:
+                console.print(Text(line))
+        for row in rows:
+            print_claim(row, console)
+
+    return text_of(printing).rstrip()
 
 
 def print_overview(found: Row, console: Console) -> None:

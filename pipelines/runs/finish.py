@@ -206,6 +206,8 @@ def each_passage_once(parts: Sequence[Part]) -> list[Part]:
             rows = rows.filter(
                 pc.invert(pc.is_in(rows["passage_id"], value_set=pa.array(repeated)))
             )
+            if not len(rows):
+                continue
             # A new file: if the run is stopped here, the resumed attempt needs the original.
             part = write_part(part.table, part.path + ".once", rows)
         found.append(part)

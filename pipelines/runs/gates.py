@@ -13,7 +13,8 @@ from ufo.pipelines.reports.comparison import (
 from ufo.pipelines.reports.main_score import score_summary
 from ufo.pipelines.runs.comparison import compare
 from ufo.schemas.results import Results
-from ufo.transforms.score_words import why_no_score
+from ufo.schemas.text import quantity
+from ufo.transforms.gate_score import LEFT_OUT, gate_score, n_silent
 
 
 def failed_gates(chosen: Settings, results: Results) -> tuple[list[str], dict[str, Any] | None]:
@@ -26,8 +27,9 @@ def failed_gates(chosen: Settings, results: Results) -> tuple[list[str], dict[st
     failed: list[str] = []
     if chosen.fail_under is not None or chosen.min_scored is not None:
         said = score_summary(results)
-        words = {"score_in_words": said["words"], "left_out": said["left_out"]}
-        failed += limits_missed(chosen, {**said["score"], **words})
+        names = ("left_out", "n_not_extracted")
+        more = {"score_in_words": said["words"], **{name: said[name] for name in names}}
+        failed += limits_missed(chosen, {**said["score"], **more})
     if chosen.baseline is None:
         return failed, None
     compared = compare_with_baseline(chosen, results.runs[-1].name)
@@ -37,9 +39,14 @@ def failed_gates(chosen: Settings, results: Results) -> tuple[list[str], dict[st
 def limits_missed(chosen: Settings, summary: Mapping[str, Any]) -> list[str]:
     """Return a sentence for each limit that the run falls short of."""
     found = []
-    score = None if why_no_score(summary) else summary["factuality_score"]
+    score = gate_score(summary, chosen.no_claim)
     if chosen.fail_under is not None and (score is None or score < chosen.fail_under):
-        found.append(f"Below --fail_under {chosen.fail_under}: {summary['score_in_words']}")
+        said = summary["score_in_words"]
+        silent = n_silent(summary)
+        if chosen.no_claim != LEFT_OUT and silent:
+            of = f"{quantity(silent, 'response')} without a claim"
+            said = f"{score:.3f} by --no_claim {chosen.no_claim}, with {of}; {said}"
+        found.append(f"Below --fail_under {chosen.fail_under}: {said}")
     responses = summary["n_responses"]
     share = summary["n_scored"] / responses if responses else 0.0
     if chosen.min_scored is not None and share < chosen.min_scored:

@@ -147,8 +147,9 @@ def copy_reused(output: str, reuse: Reuse, folder: str) -> list[Part]:
             rows = rows.select(arrow_schema(table).names)
             if table == "usage" and reuse.compared:
                 rows = _paid_before(rows)
-            target = storage.join(folder, f"{table}-{number:05d}.parquet")
-            parts.append(write_part(table, target, rows))
+            if len(rows):
+                target = storage.join(folder, f"{table}-{number:05d}.parquet")
+                parts.append(write_part(table, target, rows))
     return parts
 
 

@@ -66,6 +66,7 @@ from ufo.pipelines.runs.reuse import REUSED, Reuse, copy_reused, reuse_from, sin
 from ufo.pipelines.runs.window_inputs import BadFile, Window, read_window
 from ufo.pipelines.runs.workers import run_chunks
 from ufo.schemas import storage
+from ufo.schemas.dependencies import CORE, need
 from ufo.schemas.errors import (
     NothingUsable,
     RunError,
@@ -218,10 +219,11 @@ def plan_of(
     The run's name is added to the log lines from now on.
 
     Raises:
-        UsageError: a file cannot be read, the name given with `--run` is invalid, or `--max_cost`
-            cannot be kept.
+        UsageError: a file cannot be read, the name given with `--run` is invalid, `--max_cost`
+            cannot be kept, or Apache Beam is not installed.
     """
     recall = settings if isinstance(settings, RecallSettings) else None
+    need(CORE, "`ufo recall`" if recall else "`ufo evaluate`", ["apache_beam"])
     models = tuple(settings.models_asked(chosen.specs))
     unpriced = tuple(settings.unpriced(models))
     settings.check_batch(models)

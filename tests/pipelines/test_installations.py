@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
@@ -12,33 +12,38 @@ import pytest
 
 from tests.parts import missing
 from tests.pipelines.conftest import ufo_process
-from ufo.schemas.errors import MODULES
+from ufo.schemas.dependencies import CORE, MODULES
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
-OPTIONAL = {"starlette", "pydantic", "pandas", "lxml", "scipy"}.union(*MODULES.values())
+OF_EXTRAS = [name for extra, names in MODULES.items() if extra != CORE for name in names]
+OPTIONAL = {"httpx2", "starlette", "pydantic", "pandas", "lxml", "scipy", *OF_EXTRAS}
 # Python imports this file of PYTHONPATH at its start, in workers too.
-BLOCKER = f"""
+BLOCKER = """
 import sys
 
 class Blocker:
     def find_spec(self, name, path=None, target=None):
-        if name in {OPTIONAL!r}:
+        if name in {names!r}:
             raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
 
 sys.meta_path.insert(0, Blocker())
 """
 
 
-@pytest.fixture(scope="module")
-def core(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Any]:
-    """Run `ufo` where only the core is installed."""
-    folder = tmp_path_factory.mktemp("blocked")
-    (folder / "sitecustomize.py").write_text(BLOCKER)
+def without(names: Collection[str], folder: Path) -> Callable[..., Any]:
+    """Run `ufo` where modules are not installed; their blocker is written into the folder."""
+    (folder / "sitecustomize.py").write_text(BLOCKER.format(names=set(names)))
     paths = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
     plain = {name: value for name, value in os.environ.items() if not name.startswith("OPENAI_")}
     return lambda *words: ufo_process(*words, env={**plain, "PYTHONPATH": paths})
+
+
+@pytest.fixture(scope="module")
+def core(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Any]:
+    """Run `ufo` where only the core is installed."""
+    return without(OPTIONAL, tmp_path_factory.mktemp("blocked"))
 
 
 def test_the_core_evaluates_and_reports(core: Callable[..., Any], tmp_path: Path) -> None:
@@ -56,15 +61,46 @@ def test_the_core_evaluates_and_reports(core: Callable[..., Any], tmp_path: Path
         assert done.code == 0, done.err
 
 
+def test_without_beam_only_what_needs_it_says_so(tmp_path: Path) -> None:
+    done_before = tmp_path / "results"
+    given = ("--input", EXAMPLES / "responses.jsonl", "--judge", "offline")
+    assert ufo_process("evaluate", *given, "--output", done_before).code == 0
+    ufo = without({"apache_beam"}, tmp_path)
+    index = tmp_path / "index"
+    for words in (
+        ("check", "Etna is in Sicily.", "--references", "Etna is a volcano in Sicily."),
+        ("index", "build", "--input", EXAMPLES / "encyclopaedia.xml", "--output", index),
+        ("index", "search", index, "Etna"),
+        ("report", done_before),
+        ("sql", done_before, "FROM verdicts"),
+    ):
+        done = ufo(*words)
+        assert done.code == 0, done.err
+    recall = ("recall", "--input", EXAMPLES / "recall.jsonl", "--judge", "offline")
+    for needing in (("evaluate", *given), recall):
+        done = ufo(*needing, "--output", tmp_path / "out")
+        assert done.code == 2
+        said = "needs apache_beam, which is not installed: pip install ufo-factuality"
+        assert done.err.splitlines()[-1] == f"ufo: `ufo {needing[0]}` {said}"
+        assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize(
     ("extra", "words"),
     [
         ("llm", ("evaluate", "--judge", "llm", "--base_url", "http://127.0.0.1:9", "--model", "m")),
         ("serve", ("serve",)),
+        ("mcp", ("mcp",)),
         ("onnx", ("evaluate", "--judge", "offline", "--verifier", "bundled")),
         ("hub", ("evaluate", "--judge", "offline", "--verifier", "MODEL")),
     ],
-    ids=["a model as judge", "the service", "the bundled verifier", "a verifier of a folder"],
+    ids=[
+        "a model as judge",
+        "the service",
+        "the tools of agents",
+        "the bundled verifier",
+        "a verifier of a folder",
+    ],
 )
 def test_what_needs_an_extra_names_it(
     core: Callable[..., Any], tmp_path: Path, extra: str, words: tuple[str, ...]

@@ -1,19 +1,15 @@
-"""Errors and their remedies: exit codes, a lack of memory, and what is not installed."""
+"""Errors and their remedies: exit codes, and a lack of memory."""
 
 import pickle
-import re
-import sys
-from pathlib import Path
 
 import pytest
 
 from ufo.schemas import errors
-from ufo.schemas.errors import MODULES, UsageError, explained, missing, need, unknown_value
+from ufo.schemas.errors import UsageError, unknown_value
 
-SETUP = (Path(__file__).parents[2] / "setup.py").read_text(encoding="utf-8")
 CODES = {"UsageError": 2, "SourceUnavailable": 2, "PluginError": 2, "IndexUnusable": 2}
 CODES |= {"UfoError": 1, "RunError": 1, "Interrupted": 1, "CostCapped": 4, "BatchesUnderWay": 5}
-CODES |= {"NothingUsable": 1, "NothingToEvaluate": 1, "InputChanged": 2}
+CODES |= {"NothingUsable": 1, "NothingToEvaluate": 1, "InputChanged": 2, "DoesNotFit": 2}
 ERRORS = [kind for kind in vars(errors).values() if isinstance(kind, type)]
 TREE = [kind for kind in ERRORS if issubclass(kind, errors.UfoError)]
 
@@ -68,58 +64,3 @@ def test_an_unknown_value_is_reported_the_allowed_ones_and_the_nearest() -> None
     assert message == "unknown mode 'sec'; allowed: seq, mv. Did you mean 'seq'?"
     assert unknown_value("mode", "mx", ["seq", "mv"]).endswith(" Did you mean 'mv'?")
     assert "Did you mean" not in unknown_value("mode", "xyzzy", ["seq", "mv"])
-
-
-def test_every_extra_is_declared() -> None:
-    declared = set(re.findall(r'^EXTRAS\["(\w+)"\]|^    "(\w+)": \[', SETUP, re.MULTILINE))
-    assert set(MODULES) <= {one or other for one, other in declared}
-
-
-OF_EXTRAS = {
-    "llm": "openai httpx2 httpcore2",
-    "web": "httpx httpcore protego trafilatura pypdf",
-    "serve": "fastapi uvicorn",
-    "onnx": "onnxruntime tokenizers",
-    "dense": "faiss",
-    "gcp": "google.cloud.secretmanager",
-    "hub": "huggingface_hub torch transformers sentence_transformers",
-}
-
-
-@pytest.mark.parametrize(
-    ("extra", "module"),
-    [(extra, module) for extra, modules in OF_EXTRAS.items() for module in modules.split()],
-)
-def test_an_extra_needs_each_of_its_modules(
-    monkeypatch: pytest.MonkeyPatch, extra: str, module: str
-) -> None:
-    monkeypatch.setitem(sys.modules, module, None)
-    assert module in (missing(extra) or "").partition(", which")[0].split(" and ")
-    message = explained(ModuleNotFoundError("none", name=module)) or ""
-    top = module.partition(".")[0]
-    assert message.startswith(f"this needs {top}" if top == module else "this needs ")
-
-
-def test_what_is_installed_is_not_missing() -> None:
-    assert missing("llm") is None
-    assert missing("web", ["httpx"]) is None
-    assert "nobody_has.this, which" in (missing("web", ["httpx", "nobody_has.this"]) or "")
-    need("web", "the web")
-
-
-def test_an_import_that_failed_though_the_module_is_there_says_why() -> None:
-    failed = ModuleNotFoundError("No module named 'httpx.gone'", name="httpx.gone")
-    assert explained(failed) == "this needs No module named 'httpx.gone'"
-    assert explained(ModuleNotFoundError("no name")) is None
-
-
-def test_what_is_missing_has_the_pip_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("faiss", "fastapi", "uvicorn"):
-        monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(UsageError) as raised:
-        need("dense", "search by vectors")
-    said = "needs faiss, which is not installed: pip install 'ufo-factuality[dense]'"
-    assert raised.value.message == f"search by vectors {said}"
-    assert (missing("serve") or "").startswith("fastapi and uvicorn, which are not installed")
-    assert explained(ModuleNotFoundError("No module", name="faiss.contrib")) == f"this {said}"
-    assert explained(ModuleNotFoundError("No module", name="nobody_has_this")) is None

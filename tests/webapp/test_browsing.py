@@ -161,7 +161,7 @@ def test_a_comparison_is_with_a_run_or_of_two_models(
     client: httpx.Client, params: dict[str, Any]
 ) -> None:
     answer = client.get("/runs/older/compare.html", params=params)
-    assert answer.status_code == 422
+    assert answer.status_code == 409
     assert answer.json()["detail"] == (
         "name another run as `baseline`, or two `models` of this one"
     )
@@ -268,7 +268,7 @@ def test_a_run_is_shown_and_compared_as_html(client: httpx.Client) -> None:
     runs = client.get("/runs/older/compare.html", params={"baseline": "newer"})
     assert runs.status_code == 422
     assert "share no question" in runs.json()["detail"]
-    assert client.get("/runs/older/compare.html").json()["status"] == 422
+    assert client.get("/runs/older/compare.html").json()["status"] == 409
 
 
 def test_the_files_of_a_run_are_in_an_archive(client: httpx.Client) -> None:

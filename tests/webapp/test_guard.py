@@ -255,7 +255,7 @@ def in_parts(size: int) -> Iterator[bytes]:
     [
         *(("/score", 10, 200), ("/score", 11, 413)),
         *(("/upload", 20, 200), ("/upload", 21, 413)),
-        *(("/upload/columns", 10, 200), ("/upload/columns", 11, 413)),
+        *(("/columns", 10, 200), ("/columns", 11, 413)),
     ],
 )
 def test_a_body_may_have_so_many_bytes(

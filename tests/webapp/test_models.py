@@ -63,16 +63,15 @@ def named(rows: Sequence[tuple[Any, ...]]) -> list[str]:
 # The most characters of a text; one that is needed may not be empty.
 TEXTS = [
     *((kind, "text", 1, 100_000) for kind in (CheckRequest, ExtractRequest, TextDraft)),
-    *((kind, "text", 0, 100_000) for kind in (PassagesRequest, VerifyRequest)),
+    *((kind, "text", 1, 100_000) for kind in (PassagesRequest, VerifyRequest)),
     *((kind, "question", 0, 100_000) for kind in (CheckRequest, ExtractRequest, TextDraft)),
     *((kind, "language", 0, 1_000) for kind in (CheckRequest, VerifyRequest)),
-    *((ExtractRequest, one, 1, 200) for one in ("judge", "verifier", "model", "extractor_model")),
+    *((ExtractRequest, one, 1, 200) for one in ("model", "extractor_model")),
     (CheckRequest, "knowledge_model", 1, 200),
     (LabelRequest, "response_id", 1, 5_000),
     (LabelRequest, "unit_id", 1, 200),
     (LabelRequest, "note", 0, 1_000),
     (UploadOptions, "name", 1, 200),
-    (UploadOptions, "map", 0, 1_000),
     *((Filters, name, 0, 1_000) for name in ("text", "model", "dataset", "question")),
 ]
 
@@ -90,14 +89,14 @@ def test_a_text_has_so_many_characters(
 
 # The least and the most items of a list, with an item.
 LISTS: list[tuple[type[BaseModel], str, Any, int, int]] = [
-    (CheckRequest, "sources", "s", 1, 200),
-    *((CheckRequest, f"{how}_categories", "c", 0, 200) for how in ("include", "exclude")),
+    (CheckRequest, "sources", "web", 1, 200),
+    *((CheckRequest, f"{how}_categories", "news", 0, 200) for how in ("include", "exclude")),
     *((CheckRequest, f"{how}_domains", "d", 0, 200) for how in ("include", "exclude")),
     *((kind, "references", "r", 0, 100) for kind in (CheckRequest, PassagesRequest, TextDraft)),
     (SearchRequest, "queries", "q", 1, 100),
-    *((kind, "claims", CLAIM, 0, 100) for kind in (PassagesRequest, VerifyRequest)),
+    *((kind, "claims", CLAIM, 1, 100) for kind in (PassagesRequest, VerifyRequest)),
     *((VerifyRequest, name, CLAIM, 0, 2_000) for name in ("fact_units", "sentences", "failures")),
-    (VerifyRequest, "passages", {"text": "t"}, 0, 100),
+    (VerifyRequest, "passages", {"text": "t"}, 1, 100),
     (ScoreRequest, "fact_units", UNIT, 0, 2_000),
     (ScoreRequest, "sources", "s", 0, 20),
     *((ScoreRequest, f"{how}_categories", "c", 0, 50) for how in ("without", "only")),
@@ -175,7 +174,10 @@ ITEMS: list[tuple[type[BaseModel], str, Any, Any]] = [
     (VerifyRequest, "claims", {"claim": "c" * 5_000}, {"claim": "c" * 5_001}),
     (VerifyRequest, "claims", {**CLAIM, "query": ""}, {"claim": ""}),
     (CheckRequest, "references", "r" * 100_000, "r" * 100_001),
-    (CheckRequest, "sources", "s" * 200, "s" * 201),
+    (CheckRequest, "sources", "reference", "other"),
+    (CheckRequest, "include_categories", "wiki", "pedia"),
+    (CheckRequest, "exclude_domains", "*.bücher.example", "https://a.org/path"),
+    (VerifyRequest, "passages", {"text": "t"}, {"text": 1}),
     # A field of a claim is known or wrong; one of a unit is passed on.
     (VerifyRequest, "claims", CLAIM, {**CLAIM, "other": 1}),
     (VerifyRequest, "fact_units", {**CLAIM, "other": 1}, {**CLAIM, "sentence_index": -1}),
@@ -241,13 +243,13 @@ DEFAULTS: dict[type[BaseModel], dict[str, Any]] = {
     CheckRequest: {"references": []},
     ExtractRequest: {},
     SearchRequest: {},
-    VerifyRequest: {"passages": [], "claims": []},
+    VerifyRequest: {"passages": [], "claims": [], "fact_units": []},
     ScoreRequest: {
         "mode": "seq",
         "tie": "not_factual",
         "extraction_failed": False,
         "passages": [],
-        "without_passages": set(),
+        "without_passages": [],
         "without_categories": [],
         "without_domains": [],
     },
@@ -261,7 +263,7 @@ DEFAULTS: dict[type[BaseModel], dict[str, Any]] = {
         "offset": 0,
         "limit": 50,
     },
-    PassagesRequest: {"claims": []},
+    PassagesRequest: {"claims": [], "fact_units": []},
 }
 LISTS_ONLY = ("sentences", "failures", "usage", "references")
 
@@ -320,7 +322,7 @@ ASKING = {
     "passages_per_page": 4,
     "context_sentences": 3,
     "include_categories": ["news", "wiki"],
-    "exclude_categories": ["blog", "forum"],
+    "exclude_categories": ["blog", "other"],
     "include_domains": ["a.org", "b.org"],
     "exclude_domains": ["c.org", "d.org"],
     "knowledge_model": "m3",
@@ -365,25 +367,33 @@ def test_every_option_of_a_request_is_an_option_of_its_job(
     assert flags_of(desk, KINDS[path].model_validate(asked), None) == expected
 
 
-def test_a_list_may_be_given_as_words_with_commas() -> None:
-    asked = CheckRequest.model_validate({"text": "t", "include_domains": "a.org, *.gov"})
-    assert asked.include_domains == ["a.org", "*.gov"]
-    assert CheckRequest.model_validate({"text": "t", "exclude_domains": ","}).exclude_domains == []
-    # A query has a list of what it gives, once or several times.
-    several = UploadOptions.model_validate({"include_domains": ["a.org,b.org", "c.org"]})
-    assert several.include_domains == ["a.org", "b.org", "c.org"]
-
-
 def test_a_list_of_a_query_may_have_words_with_commas() -> None:
-    asked = UploadOptions.model_validate({"sources": ["wikipedia,reference"]})
-    assert asked.sources == ["wikipedia", "reference"]
-    assert UploadOptions.model_validate({"exclude_domains": [""]}).exclude_domains == []
+    asked = UploadOptions.model_validate({"sources": ["wikipedia,reference", "web"]})
+    assert asked.sources == ["wikipedia", "reference", "web"]
+    assert not taken(UploadOptions, "exclude_domains", ["a.org,"])
+    assert not taken(CheckRequest, "exclude_domains", "a.org,b.org")
 
 
-def test_numbers_and_switches_may_be_given_as_words() -> None:
-    asked = CheckRequest.model_validate({"text": "t", "passages": "7", "citation": "true"})
-    assert asked.passages == 7
-    assert asked.citation is True
+def test_only_a_query_has_numbers_and_switches_as_words() -> None:
+    asked = UploadOptions.model_validate({"passages": "7", "temperature": "1", "citation": "true"})
+    assert (asked.passages, asked.temperature, asked.citation) == (7, 1.0, True)
+    for name, value in (("passages", "7"), ("temperature", "1"), ("citation", "true")):
+        assert not taken(CheckRequest, name, value)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_map"),
+    [
+        ("response=Best Answer,question=Question", True),
+        (" response = output ", True),
+        ("response=", False),
+        ("response", False),
+        ("answer=output", False),
+        ("response=a=b", False),
+    ],
+)
+def test_a_map_names_keys_and_columns(text: str, is_map: bool) -> None:
+    assert taken(UploadOptions, "map", text) is is_map
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,11 @@ import html
 import re
 import shlex
 import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -34,14 +38,19 @@ CHECKS = [
 
 
 @pytest.fixture(scope="module")
-def document(base: Setup, tmp_path_factory: pytest.TempPathFactory) -> Any:
-    limits = ServiceLimits(1 << 20, 1 << 20, 10_000_000, 10_000_000, checks=100)
+def address(base: Setup, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    limits = ServiceLimits(16 << 20, 1 << 20, 10_000_000, 10_000_000, checks=100)
     # What is uploaded is not evaluated here: each upload would be a process.
     results = tmp_path_factory.mktemp("tried") / "results"
     shutil.copytree(base.results, results)
     quick = replace(base, limits=limits, evaluate=("true",), results=results)
     with served(quick) as url:
-        yield schemathesis.openapi.from_url(f"{url}/openapi.json")
+        yield f"{url}/openapi.json"
+
+
+@pytest.fixture(scope="module")
+def document(address: str) -> Any:
+    return schemathesis.openapi.from_url(address)
 
 
 OPERATIONS = (
@@ -58,7 +67,7 @@ GET /runs/{run}/overview.html, GET /runs/{run}/compare.html,
 GET /runs/{run}/parquet, GET /runs/{run}/reports.html, GET /reports, GET /reports/{name},
 POST /upload, GET /upload, GET /upload/{upload_id}, GET /upload/{upload_id}/events,
 DELETE /upload/{upload_id}, GET /upload/{upload_id}/parquet, POST /upload/{upload_id}/resume,
-POST /upload/{upload_id}/restore, POST /upload/columns
+POST /upload/{upload_id}/restore, POST /columns
 """.replace("\n", " ")
     .strip()
     .split(", ")
@@ -77,6 +86,18 @@ def test_nothing_makes_the_service_fail(document: Any, name: str) -> None:
         case.call_and_validate(checks=CHECKS)
 
     tried()
+
+
+@pytest.mark.slow
+def test_at_the_bounds_of_every_field_answers_are_as_described(
+    address: str, tmp_path: Path
+) -> None:
+    """Every check of schemathesis: what fits the document is taken, all else is refused."""
+    command = [sys.executable, "-m", "schemathesis.cli", "run", address, "--no-color"]
+    command += ["--phases", "coverage", "--seed", "1", "--generation-database", "none"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, "\n".join(line[:300] for line in done.stdout.splitlines())
+    assert re.search(r"Tested: +46\b", done.stdout)
 
 
 def test_the_document_and_the_interface_for_people_have_every_operation(

@@ -77,7 +77,7 @@ def test_a_step_without_its_input_says_what_it_takes(
     client: httpx.Client, path: str, body: dict[str, object]
 ) -> None:
     answer = client.post(path, json=body)
-    assert answer.status_code == 422
+    assert answer.status_code == 409
     assert "give `" in answer.json()["detail"]
 
 

@@ -17,7 +17,6 @@ from itertools import islice
 from tempfile import TemporaryFile
 from typing import IO, Any, Final
 
-import httpx2
 import openai
 from openai import AzureOpenAI, OpenAI
 
@@ -32,6 +31,7 @@ from ufo.transforms.llm.errors import (
     of_response,
     words_of,
 )
+from ufo.transforms.llm.http_packages import httpx
 from ufo.transforms.llm.transport import broken, client_of, refused
 
 TAG: Final = "ufo"  # the key of a batch's metadata that holds our name of it
@@ -221,7 +221,7 @@ class OpenAiBatches:
                 said = SendError(message, status)
             raise said from None
         # A download that breaks off raises an error of the HTTP package.
-        except (openai.APIConnectionError, httpx2.TransportError) as error:
+        except (openai.APIConnectionError, httpx.TransportError) as error:
             raise broken(self._endpoint, error) from None
         except (AttributeError, KeyError, TypeError, ValueError):
             message = f"{where} answered with something that is no batch and no file"

@@ -14,7 +14,7 @@ from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
-from ufo.schemas.errors import need
+from ufo.schemas.dependencies import need
 from ufo.schemas.records import TRUNCATED, Usage
 from ufo.transforms.llm import chat
 from ufo.transforms.llm.batch_lines import BatchLine

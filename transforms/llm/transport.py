@@ -10,8 +10,6 @@ from functools import partial
 from typing import Any, Final, TypeVar
 from urllib.parse import parse_qsl
 
-import httpcore2
-import httpx2
 import openai
 from openai import AsyncAzureOpenAI, AsyncOpenAI, DefaultAsyncHttpxClient
 
@@ -19,35 +17,49 @@ from ufo.transforms.llm.chat import completion_of
 from ufo.transforms.llm.connections import explained, opening, proxies
 from ufo.transforms.llm.endpoint import AZURE_TOKEN_VARIABLE, Endpoint, azure_of
 from ufo.transforms.llm.errors import SendError, is_page, of_response, payload_of
+from ufo.transforms.llm.http_packages import httpcore, httpx
 from ufo.transforms.llm.request import LlmError
 from ufo.transforms.llm.send import Received
+from ufo.transforms.plugin_errors import message_of
 
 C = TypeVar("C")
 _CONNECT_SECONDS: Final = 10.0
 _KEPT_SECONDS: Final = 30.0
-_CONNECT_TIMEOUT: Final = (httpx2.ConnectTimeout, httpcore2.ConnectTimeout)
+_CONNECT_TIMEOUT: Final = (httpx.ConnectTimeout, httpcore.ConnectTimeout)
+_OF_CONNECTIONS: Final = (
+    OSError,
+    EOFError,
+    openai.APIConnectionError,
+    httpx.HTTPError,
+    httpcore.NetworkError,
+    httpcore.ProtocolError,
+    httpcore.ProxyError,
+    httpcore.TimeoutException,
+    httpcore.UnsupportedProtocol,
+)
+"""What a connection raises. Anything else is an error in code, ours or a package's."""
 
 
-class Connections(httpx2.AsyncBaseTransport):
+class Connections(httpx.AsyncBaseTransport):
     """A pool of as many connections as there are concurrent requests, which the `Limiter` bounds.
 
-    A pool of `httpcore2` checks the socket of every connection whenever a request begins or ends:
+    A pool of `httpcore` checks the socket of every connection whenever a request begins or ends:
     at 512 connections a request takes five times as long (`benchmarks/speed/concurrency.py`). Here
     only the one used last is checked, which is reused first.
     """
 
     def __init__(self) -> None:
-        self._trusted = httpx2.create_ssl_context()
-        self._idle: list[httpcore2.AsyncHTTPConnection] = []
+        self._trusted = httpx.create_ssl_context()
+        self._idle: list[httpcore.AsyncHTTPConnection] = []
 
-    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Send the request over an idle or a new connection; return the response with its body."""
         url = request.url
-        target = httpcore2.URL(
+        target = httpcore.URL(
             scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path
         )
-        assert isinstance(request.stream, httpx2.AsyncByteStream)
-        sent = httpcore2.Request(
+        assert isinstance(request.stream, httpx.AsyncByteStream)
+        sent = httpcore.Request(
             request.method,
             target,
             headers=request.headers.raw,
@@ -61,10 +73,10 @@ class Connections(httpx2.AsyncBaseTransport):
         finally:
             await response.aclose()
         self._idle.append(connection)
-        return httpx2.Response(
+        return httpx.Response(
             response.status,
             headers=response.headers,
-            stream=httpx2.ByteStream(body),
+            stream=httpx.ByteStream(body),
             extensions=response.extensions,
         )
 
@@ -73,14 +85,14 @@ class Connections(httpx2.AsyncBaseTransport):
         while self._idle:
             await self._idle.pop().aclose()
 
-    async def _connection(self, origin: httpcore2.Origin) -> httpcore2.AsyncHTTPConnection:
+    async def _connection(self, origin: httpcore.Origin) -> httpcore.AsyncHTTPConnection:
         while self._idle:
             connection = self._idle.pop()
             usable = connection.is_available() and not connection.has_expired()
             if usable and connection.can_handle_request(origin):
                 return connection
             await connection.aclose()
-        return httpcore2.AsyncHTTPConnection(origin, self._trusted, _KEPT_SECONDS)
+        return httpcore.AsyncHTTPConnection(origin, self._trusted, _KEPT_SECONDS)
 
 
 class Transport:
@@ -156,12 +168,12 @@ class Transport:
         if client is not None:
             await client.close()
 
-    async def _ask(self, path: str, body: Mapping[str, Any] | None) -> httpx2.Response:
+    async def _ask(self, path: str, body: Mapping[str, Any] | None) -> httpx.Response:
         client = self._opened()
         if body is None:
-            response = await client.get(path, cast_to=httpx2.Response)
+            response = await client.get(path, cast_to=httpx.Response)
         else:
-            response = await client.post(path, cast_to=httpx2.Response, body=body)
+            response = await client.post(path, cast_to=httpx.Response, body=body)
         self.reached = True
         return response
 
@@ -169,12 +181,12 @@ class Transport:
         if self._client is None:
             endpoint = self._endpoint
             self._key = endpoint.key()
-            self._host = httpx2.URL(endpoint.url).host
+            self._host = httpx.URL(endpoint.url).host
             headers = endpoint.header_values()
             with opening(endpoint.shown_url, partial(LlmError, final=True)):
                 client = DefaultAsyncHttpxClient(
                     # The whole request has a time-out here, so its parts need none.
-                    timeout=httpx2.Timeout(None, connect=min(endpoint.timeout, _CONNECT_SECONDS)),
+                    timeout=httpx.Timeout(None, connect=min(endpoint.timeout, _CONNECT_SECONDS)),
                     event_hooks={"request": [self._stay]},
                     # A proxy needs the client's own pool.
                     transport=None if proxies() else Connections(),
@@ -190,14 +202,14 @@ class Transport:
                 )
         return self._client
 
-    async def _stay(self, request: httpx2.Request) -> None:
+    async def _stay(self, request: httpx.Request) -> None:
         """Follow redirects only on the endpoint's host: elsewhere is a page to log in."""
         url = request.url
         if url.host != self._host or url.scheme not in ("http", "https"):
             said = f"it redirects to {str(url).partition('?')[0]}"
             raise of_response(self._endpoint, self._key, 302, {}, said, time.time())
 
-    def _garbled(self, response: httpx2.Response, request_id: str | None) -> SendError:
+    def _garbled(self, response: httpx.Response, request_id: str | None) -> SendError:
         endpoint = self._endpoint
         if is_page(response.text) and not self._served:
             return refused(endpoint, self._key, response)
@@ -233,7 +245,7 @@ def client_of(
         )
 
 
-def _read(response: httpx2.Response) -> Any:
+def _read(response: httpx.Response) -> Any:
     """Return the JSON of a reply or, joined, of its events. Its content decides: not every server
     names the right type.
 
@@ -253,14 +265,13 @@ def refused(endpoint: Endpoint, key: str, response: Any) -> SendError:
     """Return the error for a response of status 300 and above, or for a web page."""
     payload, status = payload_of(response.text), response.status_code
     if status == 407 and proxies(endpoint.url):
-        return broken(endpoint, httpx2.ProxyError("407 Proxy Authentication Required"))
+        return broken(endpoint, httpx.ProxyError("407 Proxy Authentication Required"))
     return of_response(endpoint, key, status, response.headers, payload, time.time())
 
 
 def unanswered(endpoint: Endpoint, error: Exception, reached: bool) -> SendError:
     """Return the error for a request without an answer: for a time-out, or a broken connection."""
-    cause = error.__cause__ if isinstance(error, openai.APIConnectionError) else error
-    cause = cause if isinstance(cause, Exception) else error
+    cause = _cause(error)
     if isinstance(cause, SendError):
         return cause
     if isinstance(cause, _CONNECT_TIMEOUT):
@@ -273,10 +284,24 @@ def unanswered(endpoint: Endpoint, error: Exception, reached: bool) -> SendError
     return broken(endpoint, cause, reached)
 
 
+def _cause(error: Exception) -> Exception:
+    """Return the error of a package below from which an error of `openai` was raised."""
+    cause = error.__cause__ if isinstance(error, openai.APIConnectionError) else None
+    return cause if isinstance(cause, Exception) else error
+
+
 def broken(endpoint: Endpoint, error: Exception, reached: bool = True) -> SendError:
     """Return the error for a connection that broke, or that there is none.
 
-    It is transient if the endpoint was `reached` before, or if its cause is not known.
+    It is transient if the endpoint was `reached` before, or if its cause is not known. An error in
+    code is not, which would occur again.
     """
     message, final = explained(endpoint.shown_url, error, proxies(endpoint.url), reached)
+    if not final and not isinstance(_cause(error), _OF_CONNECTIONS):
+        said = f"{type(error).__name__}: {message_of(error)}"
+        message = (
+            f"a request to {endpoint.shown_url} could not be made, by an error in the code and not "
+            f"of the connection ({said}; openai {openai.__version__})"
+        )
+        return SendError(message, "internal", final=not reached)
     return SendError(message, "connection", transient=not final, final=final)

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from ufo.schemas.errors import UsageError, missing, unknown_value
+from ufo.schemas.dependencies import missing
+from ufo.schemas.errors import UsageError, unknown_value
 from ufo.schemas.records import (
     ERROR,
     FILTERED,

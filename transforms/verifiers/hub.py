@@ -24,7 +24,8 @@ from math import exp
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ufo.schemas import model_files
-from ufo.schemas.errors import UsageError, missing, unknown_value
+from ufo.schemas.dependencies import missing
+from ufo.schemas.errors import UsageError, unknown_value
 from ufo.schemas.records import REFUTED, SUPPORTED
 from ufo.transforms.sentences import segment
 from ufo.transforms.verifiers.verifier import Pair, Probabilities, Verifier

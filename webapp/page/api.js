@@ -348,7 +348,7 @@ const PART = 1 << 18;
 export async function recognise(file) {
   const ends = new Blob([file.slice(0, PART), file.slice(Math.max(PART, file.size - PART))]);
   const body = await bytesOf(ends);
-  return json(send(`/upload/columns?${queryOf({ size: file.size })}`, { method: "POST", headers: { "Content-Type": "application/octet-stream" }, body }));
+  return json(send(`/columns?${queryOf({ size: file.size })}`, { method: "POST", headers: { "Content-Type": "application/octet-stream" }, body }));
 }
 
 /** Return the bytes of a part of a file; throw an error where it has changed since it was chosen. @param {Blob} part */

@@ -67,6 +67,7 @@ def test_programs_are_told_the_same(again: Callable[..., Outcome], folder: Path)
         "score_in_words": HALF,
         "left_out": "",
         "n_without_claim": 0,
+        "n_not_extracted": 0,
         "n_abstained": 0,
         "requests": 0,
         "tokens": 0,
@@ -308,6 +309,27 @@ def test_too_few_responses_with_a_score_are_exit_code_3(
     told = f"Below --min_scored {share}: 1 of 4 responses have a score; 3 without a claim"
     assert (told in done.err) == bool(code)
     assert done.json["below"] == bool(code)
+
+
+@pytest.mark.parametrize(
+    ("no_claim", "limit", "code", "told"),
+    [
+        pytest.param("left_out", 1.0, 0, "", id="left out, as without the option"),
+        pytest.param("pass", 1.0, 0, "", id="three more of 1"),
+        pytest.param("fail", 0.25, 0, "", id="three more of 0, at the limit"),
+        pytest.param("fail", 0.26, 3, "Below --fail_under 0.26: 0.250 by --no_claim fail, with 3 "
+                     "responses without a claim; factuality score 1.000, coverage 1.000\n",
+                     id="three more of 0"),
+    ],
+)  # fmt: skip
+def test_what_a_response_without_a_claim_means_for_the_gate_alone(
+    silent: Callable[..., Outcome], no_claim: str, limit: float, code: int, told: str
+) -> None:
+    done = silent(code, "--fail_under", limit, "--no_claim", no_claim, "--json")
+    assert ("Below" in done.err) == bool(told)
+    assert done.err.endswith(told)
+    assert done.json["below"] == bool(code)
+    assert (done.json["factuality_score"], done.json["n_scored"]) == (1.0, 1)
 
 
 def test_with_a_baseline_one_pair_of_numbers_is_told(tmp_path: Path) -> None:

@@ -108,6 +108,7 @@ VALUES: Given = {
     "workers": 2,
     "chunk_size": 21,
     "fail_under": 0.25,
+    "no_claim": "fail",
     "min_scored": 0.75,
     "baseline": "good",
     "fail_if_worse": 0.125,
@@ -120,6 +121,7 @@ READ_ELSEWHERE = {"config", "secrets"}
 NEEDS: Mapping[str, Given] = {
     **{name: {"streaming": True} for name in ("window_seconds", "idle_seconds")},
     **{f"batch_{name}": {"batch": True} for name in ("wait", "requests", "mb", "endpoints")},
+    "no_claim": {"fail_under": 0.5},
     "fail_if_worse": {"baseline": "good"},
     "least_shared": {"baseline": "good"},
     "verifier": {"judge": "offline"},
@@ -303,7 +305,7 @@ ALL = {one.name for options in GROUPS.values() for one in options}
 OF_RUNS = {"input", "output", "map", "max_line_bytes", "json", "log_format", "secrets", "title"}
 OF_RUNS |= {"run", "if_finished", "since", "fresh", "streaming", "window_seconds", "idle_seconds"}
 OF_RUNS |= {"workers", "chunk_size", "fail_under", "baseline", "fail_if_worse", "dry_run"}
-OF_RUNS |= {"min_scored", "least_shared"}
+OF_RUNS |= {"no_claim", "min_scored", "least_shared"}
 OF_RUNS |= {"max_cost", "batch", "batch_wait", "batch_requests", "batch_mb", "batch_endpoints"}
 OF_SOURCES_ALONE = {"sources", "tie", "units", "index", "retriever", "embedder", "passages"}
 OF_SOURCES_ALONE |= {"samples", "temperature", "sampling", "knowledge_model", "knowledge_base_url"}
@@ -312,7 +314,7 @@ OF_CLAIMS = {"formulation", "verdict_labels", "explain", "citation", "passages_p
 OF_CLAIMS |= {"extract_tokens"}
 NOT_OF_RECALL = OF_SOURCES_ALONE | OF_CLAIMS | {"mode", "map", "secrets", "title"}
 NOT_OF_RECALL |= {"since", "streaming", "window_seconds", "idle_seconds", "fail_under", "dry_run"}
-NOT_OF_RECALL |= {"baseline", "fail_if_worse", "least_shared", "min_scored"}
+NOT_OF_RECALL |= {"no_claim", "baseline", "fail_if_worse", "least_shared", "min_scored"}
 
 
 def test_a_check_takes_the_options_that_are_of_no_run() -> None:

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, ClassVar
 
-import httpx2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,6 +20,7 @@ from ufo.schemas.errors import UsageError
 from ufo.transforms.llm.chat import completion_of
 from ufo.transforms.llm.endpoint import Azure, Endpoint, azure_of, endpoints
 from ufo.transforms.llm.errors import SendError, inside
+from ufo.transforms.llm.http_packages import httpx
 from ufo.transforms.llm.request import EXTRACTOR, KNOWLEDGE, VERIFIER, LlmError
 from ufo.transforms.llm.transport import Transport, broken
 
@@ -477,6 +477,21 @@ def test_an_endpoint_that_was_reached_before_may_come_back() -> None:
     assert error.transient
 
 
+@pytest.mark.parametrize("reached", [False, True])
+def test_an_error_in_code_is_not_a_broken_connection(
+    monkeypatch: pytest.MonkeyPatch, reached: bool
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-not-to-be-shown")
+    transport = Transport(Endpoint("m", "https://far/v1"), reached)
+    with pytest.raises(SendError) as raised:
+        asyncio.run(transport.send({"messages": {"sk-not-to-be-shown"}}))
+    error = raised.value
+    assert (error.status, error.transient, error.final) == ("internal", False, not reached)
+    assert "by an error in the code and not of the connection (TypeError: " in error.message
+    assert "openai 3" in error.message
+    assert "sk-not" not in error.message
+
+
 @pytest.mark.usefixtures("no_proxies")
 @pytest.mark.parametrize(
     ("cause", "words"),
@@ -490,7 +505,7 @@ def test_an_endpoint_that_was_reached_before_may_come_back() -> None:
     ],
 )
 def test_each_cause_of_a_connection_that_fails_has_its_remedy(cause: str, words: str) -> None:
-    error = httpx2.ConnectError("All connection attempts failed")
+    error = httpx.ConnectError("All connection attempts failed")
     error.__cause__ = OSError(cause)
     found = broken(Endpoint("m", "https://far/v1"), error, reached=False)
     assert found.final
@@ -507,7 +522,7 @@ def test_a_proxy_that_refuses_is_named(
     monkeypatch: pytest.MonkeyPatch, status: int, words: str
 ) -> None:
     monkeypatch.setenv("HTTPS_PROXY", "http://gate:3128")
-    found = broken(Endpoint("m", "https://far/v1"), httpx2.ProxyError(f"{status} no"), False)
+    found = broken(Endpoint("m", "https://far/v1"), httpx.ProxyError(f"{status} no"), False)
     assert "the proxy http://gate:3128 (HTTPS_PROXY)" in found.message
     assert words in found.message
 

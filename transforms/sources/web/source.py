@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from ufo.indexes.embedders import ALLOWED, checked_name
-from ufo.schemas.errors import UsageError, ends_run, missing, unknown_value
+from ufo.schemas.dependencies import missing
+from ufo.schemas.errors import UsageError, ends_run, unknown_value
 from ufo.schemas.records import Failure, OpenUnits, Passage, Usage
 from ufo.schemas.storage import is_remote
 from ufo.schemas.text import quantity

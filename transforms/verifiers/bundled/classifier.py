@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ufo.schemas.errors import missing
+from ufo.schemas.dependencies import missing
 from ufo.schemas.model_files import digest, onnx_session
 from ufo.transforms.verifiers.bundled.encoding import Encoder
 from ufo.transforms.verifiers.overlap import WEIGHTS, features

@@ -1,0 +1,1 @@
+"""Use `ufo.check` in tools that people evaluate with: pytest, Inspect, DeepEval."""

@@ -1,0 +1,110 @@
+"""Say which dependency is missing or has a version that does not work, with the pip command.
+
+`need` and `missing` are called before an import, so that the message comes before any work.
+`explained` makes the same message for an import that failed without such a call. The versions that
+work are those of setup.py, as the metadata of the installed package have them.
+"""
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib.metadata import PackageNotFoundError, requires, version
+from importlib.util import find_spec
+from typing import Final
+
+from ufo.schemas.errors import UsageError
+
+PACKAGE: Final = "ufo-factuality"
+CORE: Final = ""
+"""In place of an extra: what is installed with the package."""
+MODULES: Final[Mapping[str, tuple[str, ...]]] = {
+    CORE: ("apache_beam",),
+    "llm": ("openai",),
+    "web": ("httpx", "httpcore", "protego", "trafilatura", "pypdf"),
+    "serve": ("fastapi", "uvicorn"),
+    "mcp": ("mcp", "fastapi"),
+    "onnx": ("onnxruntime", "tokenizers"),
+    "dense": ("faiss",),
+    "gcp": ("google.cloud.secretmanager",),
+    "hub": ("huggingface_hub", "torch", "transformers", "sentence_transformers"),
+}
+"""The modules that we import of each extra, and that a command can do without."""
+_DISTRIBUTIONS: Final = {"faiss": "faiss-cpu"}
+"""The packages of modules of other names."""
+
+
+def missing(extra: str, modules: Iterable[str] | None = None) -> str | None:
+    """Return a message with the modules of an extra that are missing, or else the packages whose
+    version does not work, and the pip command; None where there are none.
+
+    `modules` names the needed modules, by default all of the extra.
+    """
+    needed = MODULES[extra] if modules is None else tuple(modules)
+    command = f"pip install '{PACKAGE}[{extra}]'" if extra else f"pip install {PACKAGE}"
+    absent = [name for name in needed if not _installed(name)]
+    if absent:
+        verb = "is" if len(absent) == 1 else "are"
+        return f"{' and '.join(absent)}, which {verb} not installed: {command}"
+    wrong = [said for name in needed if (said := _wrong_version(name))]
+    return f"{' and '.join(wrong)}: {command}" if wrong else None
+
+
+def need(extra: str, what: str, modules: Iterable[str] | None = None) -> None:
+    """Check that the extra that `what` needs is installed, in versions that work.
+
+    Raises:
+        UsageError: it is not; the message has the pip command.
+    """
+    absent = missing(extra, modules)
+    if absent:
+        raise UsageError(f"{what} needs {absent}")
+
+
+def explained(error: ImportError) -> str | None:
+    """Return the message for a failed import; None if no extra has the module, or if it is there in
+    a version that works and lacks only a name."""
+    top = (error.name or "").partition(".")[0]
+    for extra, modules in MODULES.items():
+        if top in {name.partition(".")[0] for name in modules}:
+            said = missing(extra, [top])
+            if said is None and isinstance(error, ModuleNotFoundError):
+                return f"this needs {error.name}, which the installed {top} does not have"
+            return said and f"this needs {said}"
+    return None
+
+
+def _installed(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:  # not even its parent
+        return False
+
+
+def _wrong_version(module: str) -> str | None:
+    """Return a package, the versions of it that work, and the one that is installed; None if that
+    is one of them, or if we name none."""
+    name = _DISTRIBUTIONS.get(module, module.replace("_", "-"))
+    allowed = _allowed().get(name)
+    if allowed is None:
+        return None
+    from packaging.specifiers import SpecifierSet  # with its imports only where it is needed
+
+    try:
+        found = version(name)
+    except PackageNotFoundError:  # a module without a package
+        return None
+    if SpecifierSet(allowed).contains(found, prereleases=True):
+        return None
+    bounds = sorted(allowed.split(","), reverse=True)  # from, then below
+    return f"{name} {', '.join(bounds)} (found {found})"
+
+
+@cache
+def _allowed() -> Mapping[str, str]:
+    """Return the versions that setup.py allows of each package, as `>=1,<2`."""
+    from packaging.requirements import Requirement
+
+    try:
+        declared = [Requirement(line) for line in requires(PACKAGE) or ()]
+    except PackageNotFoundError:  # a source tree that is not installed
+        return {}
+    return {one.name.lower(): str(one.specifier) for one in declared if one.specifier}
