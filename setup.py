@@ -101,6 +101,8 @@ EXTRAS["dev"] = [
     "datasets>=4,<6",  # reads our tables, as does the next
     "fastparquet>=2024.11",
     "onnx>=1.17,<2",  # makes the tiny models that the verifiers are tested on
+    "gunicorn>=23,<28",  # its workers are forked from a program that was loaded before
+    "celery>=5.4,<6",  # so are the workers of its queue
     "psutil>=6,<8",  # the memory of a run's processes, in benchmarks/speed
     "proselint>=0.16,<0.17",  # the style of the documents
 ]
