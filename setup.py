@@ -103,6 +103,8 @@ EXTRAS["dev"] = [
     "onnx>=1.17,<2",  # makes the tiny models that the verifiers are tested on
     "moto[server]>=5.2,<6",  # an emulator of S3
     "gcp-storage-emulator>=2026.7",  # and one of Google Cloud Storage
+    "gunicorn>=23,<28",  # its workers are forked from a program that was loaded before
+    "celery>=5.4,<6",  # so are the workers of its queue
     "psutil>=6,<8",  # the memory of a run's processes, in benchmarks/speed
     "proselint>=0.16,<0.17",  # the style of the documents
 ]

@@ -9,12 +9,12 @@ import os
 from collections.abc import Sequence
 from math import log
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import tantivy
 
 from ufo.indexes.retriever import TITLE_WEIGHT, Hit, ranked_passages
 from ufo.indexes.tokens import analyzer, prepared, query_terms
+from ufo.schemas.storage import temporary_folder
 
 FOLDER = "tantivy"
 SETTINGS = {
@@ -93,7 +93,7 @@ def _searcher(path: Path) -> tantivy.Searcher:
     lock = path / _LOCK
     if os.access(lock if lock.exists() else path, os.W_OK):
         return tantivy.Index.open(str(path)).searcher()
-    with TemporaryDirectory(prefix="ufo-", ignore_cleanup_errors=True) as links:
+    with temporary_folder() as links:
         for file in path.iterdir():
             if file.name != _LOCK:
                 Path(links, file.name).symlink_to(file)

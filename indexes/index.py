@@ -5,7 +5,6 @@ them with the names of pages. To add a retriever, write a file with a `Retriever
 `_open`.
 """
 
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,6 +23,7 @@ from ufo.indexes.retriever import Hybrid, Retriever
 from ufo.indexes.store import PassageStore, StoredPassage
 from ufo.schemas.dependencies import need
 from ufo.schemas.errors import IndexUnusable, UsageError, unknown_value
+from ufo.schemas.forks import Opened
 from ufo.schemas.text import quantity
 
 
@@ -110,8 +110,7 @@ def _damage_reported(folder: Path, kinds: tuple[type[Exception], ...]) -> Iterat
 RETRIEVERS = ("bm25", "dense", "hybrid")
 
 # An index stays open for the life of the process; a rebuilt one replaces it.
-_opened: dict[tuple[Path, str, str | None], Index] = {}
-_opening = threading.Lock()
+_opened: Opened[tuple[Path, str, str | None], Index] = Opened()
 
 
 def open_index(path: str | Path, retriever: str = "bm25", *, embedder: str | None = None) -> Index:
@@ -127,7 +126,7 @@ def open_index(path: str | Path, retriever: str = "bm25", *, embedder: str | Non
     if retriever not in RETRIEVERS:
         raise UsageError(unknown_value("retriever", retriever, RETRIEVERS))
     folder = local_index(path)
-    with _opening:
+    with _opened.lock:
         manifest, fingerprint = read_manifest(folder)
         known = _opened.get((folder, retriever, embedder))
         if known is not None and known.fingerprint == fingerprint:

@@ -135,6 +135,8 @@ class OnnxModel:
 
 def onnx_session(path: str) -> Any:
     """Return the session of a model in an ONNX file, on one thread of the processor."""
+    # From 1.29 it sends events to its maker, by a thread without which a forked child cannot end.
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     import onnxruntime  # heavy, and needed by few commands
 
     options = onnxruntime.SessionOptions()

@@ -7,7 +7,6 @@ database is in memory, takes only SELECT, and never uses the network.
 import os
 import re
 import tempfile
-import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -16,11 +15,13 @@ from itertools import chain
 from pathlib import Path
 from threading import Lock
 from typing import Self
+from weakref import finalize
 
 import duckdb
 import pyarrow as pa
 
 from ufo.schemas.errors import RunError, UfoError, UsageError
+from ufo.schemas.reopened import Reopened
 from ufo.schemas.run_folders import choose_runs, finished_runs
 from ufo.schemas.statistics import add_statistics
 from ufo.schemas.tables import (
@@ -90,10 +91,21 @@ def open_results(
     return Results(choose_runs(directory, run, all_runs), reports, threshold)
 
 
-class Results:
+class _Database:
+    """A DuckDB, and the statements of it that are not yet run, each after those it needs."""
+
+    def __init__(self, unmade: dict[str, Callable[[], str]]) -> None:
+        self.connection = _connect()
+        self.unmade = unmade
+        self.making = Lock()
+        self.newest: duckdb.DuckDBPyConnection | None = None
+
+
+class Results(Reopened):
     """Tables and views of finished runs, each with a first column `run`; close it after use.
 
-    `runs` are the runs in it, oldest first. Safe to query from several threads.
+    `runs` are the runs in it, oldest first. Safe to query from several threads, and from a forked
+    child.
     """
 
     def __init__(
@@ -110,28 +122,46 @@ class Results:
                 for view in self._views
             )
         self.runs = tuple(runs)
-        self._connection = _connect()
+        self._memory_limit = ""
+        self._opened: list[_Database] = []  # at most one
+        self._closed = False
         # DuckDB prints warnings of leaks if a database with functions is left open.
-        weakref.finalize(self, self._connection.close)
-        with self._explained(RunError):
-            about = pa.Table.from_pylist(list(map(_run_row, runs)))
-            self._connection.from_arrow(about).create("runs")
-        # Statements that are not yet run, each after those it needs: to create the view of a table
-        # reads its files.
-        self._unmade: dict[str, Callable[[], str]] = {
-            **{table: partial(_definition, table, self.runs) for table in (*TABLES, *BESIDE_RUNS)},
-            **{view.name: partial(getattr, view, "definition") for view in self._views},
-        }
-        self._making = Lock()
-        self._newest: duckdb.DuckDBPyConnection | None = None
+        finalize(self, _close, self._opened)
+        super().__init__()
+        self._database()
         if reports is not None:  # so that an error in a user's report is raised at once
             for view in self._views:
                 if view.group == OWN:
                     self._check_own(view)
-            self._make(self._unmade)
+            self._make(self._database(), self._database().unmade)
             for view in self.views:
                 if view.group == OWN:
                     self._check_header(view)
+
+    def _database(self) -> _Database:
+        """Return the database, opened anew after a fork."""
+        with self.in_use:
+            if not self._opened:
+                # To create the view of a table reads its files.
+                tables = (*TABLES, *BESIDE_RUNS)
+                unmade: dict[str, Callable[[], str]] = {
+                    **{table: partial(_definition, table, self.runs) for table in tables},
+                    **{view.name: partial(getattr, view, "definition") for view in self._views},
+                }
+                opened = _Database(unmade)
+                with self._explained(RunError):
+                    about = pa.Table.from_pylist(list(map(_run_row, self.runs)))
+                    opened.connection.from_arrow(about).create("runs")
+                    if self._memory_limit:
+                        opened.connection.execute(self._memory_limit)
+                self._opened.append(opened)
+            return self._opened[0]
+
+    def before_fork(self) -> None:
+        """Close the database: its end is that of its threads, for want of which a child crashes."""
+        if not self._closed:
+            _close(self._opened)
+            self._opened.clear()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -197,7 +227,7 @@ class Results:
         of_macro = view.parameters is not None
         with self._explained(UsageError, view.name):
             sql = view.definition if of_macro else view.sql
-            statements = self._connection.cursor().extract_statements(sql)
+            statements = self._database().connection.cursor().extract_statements(sql)
         wanted = duckdb.StatementType.CREATE if of_macro else duckdb.StatementType.SELECT
         if [statement.type for statement in statements] != [wanted]:
             raise UsageError(
@@ -208,25 +238,25 @@ class Results:
     def _check_header(self, view: View) -> None:
         """Raise a UsageError if `order` or `shows` of a user's report names no column of it."""
         with self._explained(UsageError, view.name):
-            self._connection.cursor().sql(view.select(view.shows or "*"))
+            self._database().connection.cursor().sql(view.select(view.shows or "*"))
 
-    def _make(self, names: Iterable[str]) -> None:
+    def _make(self, database: _Database, names: Iterable[str]) -> None:
         """Create the tables and views of these names that do not exist yet."""
         own = {view.name for view in self._views if view.group == OWN}
-        with self._making:
-            for name in [one for one in self._unmade if one in set(names)]:
+        with database.making:
+            for name in [one for one in database.unmade if one in set(names)]:
                 fault = UsageError if name in own else RunError
                 with self._explained(fault, name if name in own else ""):
-                    self._connection.cursor().execute(self._unmade[name]())
-                del self._unmade[name]
+                    database.connection.cursor().execute(database.unmade[name]())
+                del database.unmade[name]
 
-    def _make_named(self, sql: str) -> None:
+    def _make_named(self, database: _Database, sql: str) -> None:
         """Create the tables and views that a query names and their needs; all if it names none."""
         # Its words, not what DuckDB finds in it: that follows views to the files that they read.
         named = set(_WORDS.findall(sql.lower())) & {*self.names}
         views = with_needs(named)
         needed = {view.name for view in views} | tables_of(views) | named
-        self._make(needed if named else list(self._unmade))
+        self._make(database, needed if named else list(database.unmade))
 
     def _select(
         self, sql: str, params: Sequence[object] | dict[str, object]
@@ -238,21 +268,23 @@ class Results:
                 "the SELECT has a character that is not Unicode text; write it in UTF-8"
             )
         # A result belongs to its cursor: another statement on the same cursor would empty it.
-        cursor = self._connection.cursor()
+        database = self._database()
+        cursor = database.connection.cursor()
         statements = cursor.extract_statements(sql)
         if [statement.type for statement in statements] != [duckdb.StatementType.SELECT]:
             raise UsageError(
                 "expected one SELECT (or FROM, WITH, VALUES, DESCRIBE, SUMMARIZE, SHOW TABLES), "
                 f"found {_found(statements)}. {_REFUSED}"
             )
-        self._make_named(sql)
-        self._newest = cursor
+        self._make_named(database, sql)
+        database.newest = cursor
         return _readable(cursor.sql(sql, params=params or None))
 
     def interrupt(self) -> None:
         """Stop the newest query, which another thread runs."""
-        if self._newest is not None:
-            self._newest.interrupt()
+        for database in self._opened:
+            if database.newest is not None:
+                database.newest.interrupt()
 
     @contextmanager
     def _explained(
@@ -312,17 +344,18 @@ class Results:
         Raises:
             UsageError: the text is not a size.
         """
+        limit = f"SET memory_limit = {_quoted(size)}"
         with self._explained(UsageError):
-            self._connection.execute(f"SET memory_limit = {_quoted(size)}")
+            self._database().connection.execute(limit)
+        self._memory_limit = limit
 
     def close(self) -> None:
         """Close the database; fetched results stay valid.
 
         If another thread runs a query, the database closes after it.
         """
-        # DuckDB refuses while a cursor is in use, and closes with the last cursor.
-        with suppress(duckdb.ResourceInUseException):
-            self._connection.close()
+        self._closed = True
+        _close(self._opened)
 
     def __enter__(self) -> Self:
         return self
@@ -351,6 +384,14 @@ def _found(statements: Sequence[duckdb.Statement]) -> str:
 
 
 # --- the database --------------------------------------------------------------------------------
+
+
+def _close(databases: Iterable[_Database]) -> None:
+    for database in databases:
+        database.newest = None
+        # DuckDB refuses while a cursor is in use, and closes with the last cursor.
+        with suppress(duckdb.ResourceInUseException):
+            database.connection.close()
 
 
 def _connect() -> duckdb.DuckDBPyConnection:

@@ -25,7 +25,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
@@ -692,24 +692,37 @@ def shared_folder() -> str:
 
 
 @contextmanager
+def temporary_folder(within: str | None = None, prefix: str = "ufo-") -> Iterator[str]:
+    """Yield a new folder that is deleted with this context, but not by a forked child.
+
+    The standard library's `TemporaryDirectory` is deleted at the end of a child, too.
+    """
+    folder, process = tempfile.mkdtemp(prefix=prefix, dir=within), os.getpid()
+    try:
+        yield folder
+    finally:
+        if os.getpid() == process:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
 def own_folder() -> Iterator[str | None]:
     """Yield a folder that is deleted with this context; None where none can be written.
 
     Removes the folders of killed processes, with their semaphores and spilt queries. These are
     found by the process id.
     """
-    try:
-        shared = shared_folder()
-        _remove_left(shared)
-        folder = tempfile.mkdtemp(prefix=f"ufo-own-{os.getpid()}-", dir=shared)
-    except OSError:
-        yield None
-        return
-    with _locked(folder):
+    with ExitStack() as stack:
         try:
-            yield folder
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
+            shared = shared_folder()
+            _remove_left(shared)
+            made = temporary_folder(shared, f"ufo-own-{os.getpid()}-")
+            folder = stack.enter_context(made)
+        except OSError:
+            yield None
+            return
+        stack.enter_context(_locked(folder))
+        yield folder
 
 
 @contextmanager

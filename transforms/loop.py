@@ -1,19 +1,20 @@
 """Run coroutines from synchronous code: directly if they never wait, else on one loop a process.
 
 The loop runs in a daemon thread. `CallWindow` submits coroutines to it and yields results in the
-order of completion.
+order of completion. A forked child starts a loop of its own.
 """
 
 import asyncio
 import threading
 from collections.abc import Coroutine, Iterator
 from concurrent.futures import Future, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
 
 from ufo.schemas.errors import ends_run
+from ufo.schemas.forks import SECONDS_BEFORE, Opened, at_fork
 
 _ENDING_SECONDS = 5.0  # for replies to requests in flight at the end of a run
 
@@ -49,23 +50,62 @@ def run_now(coroutine: Coroutine[Any, Any, T]) -> T:
     raise RuntimeError("a source or judge that waits for something must set `remote = True`")
 
 
-_lock = threading.Lock()
-_loop: asyncio.AbstractEventLoop | None = None
+_THREAD = "ufo-loop"
+_loops: Opened[str, asyncio.AbstractEventLoop] = Opened()  # one, by the name of its thread
 
 
 def process_loop() -> asyncio.AbstractEventLoop:
     """Return this process's event loop, running in a daemon thread; started at the first call."""
-    global _loop
-    with _lock:
-        if _loop is None or _loop.is_closed():
+    with _loops.lock:
+        loop = _loops.get(_THREAD)
+        if loop is None or loop.is_closed():
             loop = asyncio.new_event_loop()
             try:
-                threading.Thread(target=loop.run_forever, name="ufo-loop", daemon=True).start()
+                threading.Thread(target=loop.run_forever, name=_THREAD, daemon=True).start()
             except RuntimeError:  # for lack of memory; whoever waits for a loop without one hangs
                 loop.close()
                 raise
-            _loop = loop
-        return _loop
+            _loops[_THREAD] = loop
+        return loop
+
+
+class _Fork(threading.local):
+    """The fork that a thread is about to make: what lets the loop go on after it."""
+
+    over: threading.Event | None = None
+
+
+_fork = _Fork()
+
+
+def _stop_loop() -> None:
+    """Stop the loop between two of its steps while this thread forks.
+
+    A step may hold a lock, also of a library or of the import system, which nobody would release in
+    the child.
+    """
+    loop = _loops.get(_THREAD)
+    if loop is None or threading.current_thread().name == _THREAD:
+        return
+    stopped, over = threading.Event(), threading.Event()
+
+    def stop() -> None:
+        stopped.set()
+        over.wait()
+
+    _fork.over = over
+    with suppress(RuntimeError):  # it is closed
+        loop.call_soon_threadsafe(stop)
+        stopped.wait(SECONDS_BEFORE)
+
+
+def _go_on() -> None:
+    if _fork.over is not None:
+        _fork.over.set()
+        _fork.over = None
+
+
+at_fork(before=_stop_loop, in_parent=_go_on)
 
 
 def wait_for(coroutine: Coroutine[Any, Any, T]) -> T:

@@ -6,20 +6,19 @@ that no key is in an option, an image, a job or a log.
 
 import os
 import re
-import threading
 from collections.abc import Callable, Mapping
 from typing import Final
 
 from ufo.schemas.dependencies import need
 from ufo.schemas.errors import RunError, UsageError
+from ufo.schemas.forks import Opened
 
 Read = Callable[[str], bytes]
 """The content of a version of a secret, by its name."""
 
 _VARIABLE: Final = re.compile(r"[A-Z][A-Z0-9_]*")
 _SECRET: Final = re.compile(r"projects/[\w.:-]+/secrets/[\w-]+(/versions/[\w-]+)?")
-_read: dict[str, str] = {}
-_lock = threading.Lock()
+_read: Opened[str, str] = Opened()
 
 
 def named_secrets(text: str) -> dict[str, str]:
@@ -51,7 +50,7 @@ def into_environment(secrets: Mapping[str, str], read: Read | None = None) -> No
     """
     if secrets and read is None:
         need("gcp", "--secrets")
-    with _lock:
+    with _read.lock:
         for variable, name in secrets.items():
             if name not in _read:
                 try:

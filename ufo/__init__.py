@@ -32,7 +32,7 @@ from ufo.schemas.errors import (
     UsageError,
 )
 from ufo.schemas.records import Evidence, FactUnit, OpenUnits, Passage, Verdict
-from ufo.schemas.storage import own_folder
+from ufo.schemas.storage import own_folder, temporary_folder
 from ufo.transforms.judges.judge import Judge, JudgeContext, Judged, Judgement
 from ufo.transforms.llm.fake import FakeClient
 from ufo.transforms.llm.request import Client
@@ -216,7 +216,7 @@ def _finished(
         with (
             python_door(function, names),
             own_folder() as own,
-            tempfile.TemporaryDirectory(dir=own) as inputs,
+            temporary_folder(own) as inputs,
         ):
             if "input" in options:
                 raise UsageError(f"unknown keyword input; the input is the argument {name}")

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from itertools import chain, islice
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Annotated, Any, Literal
 
 import pyarrow.parquet as pq
@@ -17,6 +16,7 @@ from ufo.pipelines.reports.html_report import render_html
 from ufo.pipelines.reports.tabular import csv_line, rows_of
 from ufo.schemas.records import SourceStatus
 from ufo.schemas.results import Results
+from ufo.schemas.storage import temporary_folder
 from ufo.schemas.tables import OF_EVALUATE, SCHEMA_VERSION, Run, to_arrow
 from ufo.schemas.views import GROUPS
 from ufo.transforms.scores import Selection
@@ -75,7 +75,7 @@ def report_answer(
 ) -> HTMLResponse:
     """Return the report of one response as a file; the evidence that is left out is not in it."""
     with (
-        TemporaryDirectory(prefix="ufo-") as folder,
+        temporary_folder() as folder,
         Results([_run_of(Path(folder), whole, selection or Selection(), version)]) as results,
     ):
         page = render_html(results, whole.left_out.words)

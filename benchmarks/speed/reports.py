@@ -207,8 +207,8 @@ def read(folder: str, report: str, repeat: int) -> None:
     """Read a report `repeat` times; print the seconds, the rows, and this process's peak memory."""
     seconds, rows = [], 0
     with open_results(folder) as results:
-        results._connection.execute(f"SET threads = {THREADS}")
-        results._connection.execute(f"SET memory_limit = '{MEMORY}'")
+        results._database().connection.execute(f"SET threads = {THREADS}")
+        results.limit_memory(MEMORY)
         for _ in range(repeat):
             start = perf_counter()
             with results.stream(REPORTS[report]) as reader:

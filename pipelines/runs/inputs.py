@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from tempfile import TemporaryDirectory
 from typing import BinaryIO, Final, cast
 
 from ufo.schemas import storage
@@ -110,7 +109,7 @@ def copies() -> Iterator[str]:
         UsageError: the folder for temporary files cannot be used.
     """
     storage.check_temporary_folder()
-    with storage.own_folder() as own, TemporaryDirectory(prefix="ufo-", dir=own) as folder:
+    with storage.own_folder() as own, storage.temporary_folder(own) as folder:
         yield folder
 
 

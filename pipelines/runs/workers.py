@@ -15,7 +15,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from itertools import chain, islice
-from multiprocessing import get_context
+from multiprocessing import current_process, get_context
 from threading import current_thread, main_thread
 
 from loky import ProcessPoolExecutor
@@ -68,7 +68,7 @@ def run_chunks(
 
     Finished chunks are skipped. A chunk with responses that wait for a batch is not finished: only
     the number of these responses is returned. A single chunk, or a single worker, runs in this
-    process, except under IPython.
+    process, except under IPython. So do all chunks in a worker of `multiprocessing.Pool`.
 
     Raises:
         Interrupted: by Ctrl-C; what was finished is kept.
@@ -100,10 +100,11 @@ def run_chunks(
         # --max_cost is enforced within one process.
         capped = job.client.max_cost is not None
         workers = 1 if capped else int(min(workers, job.client.limits.most_workers))
+    alone = current_process().daemon  # Python lets such a process start no other
     try:
         # No more processes than chunks, since each gets an equal share of an endpoint's limits.
-        first = list(islice(todo, workers))
-        if len(first) > 1 or (first and _in_ipython()):
+        first = list(islice(todo, 1 if alone else workers))
+        if not alone and (len(first) > 1 or (first and _in_ipython())):
             share = job.among(len(first))
             with own_folder():  # if this process is killed, a later one finds its semaphores by it
                 _in_processes(chain(first, todo), share, attempt, len(first), finished)

@@ -6,6 +6,7 @@ import threading
 import pytest
 
 from ufo.schemas.errors import RunError
+from ufo.schemas.forks import Opened
 from ufo.transforms import loop
 from ufo.transforms.loop import STEP, CallWindow, in_step, process_loop, run_now, wait_for
 
@@ -126,7 +127,7 @@ def test_what_is_under_way_is_kept_where_the_run_ends_and_stopped_where_somethin
 @pytest.mark.filterwarnings("error")
 def test_a_loop_whose_thread_cannot_start_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever waited for a loop without a thread would wait forever."""
-    monkeypatch.setattr(loop, "_loop", None)
+    monkeypatch.setattr(loop, "_loops", Opened())
 
     def refuse(thread: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")

@@ -6,6 +6,7 @@ from unittest.mock import Mock
 import pytest
 
 from ufo.schemas.errors import RunError, UsageError
+from ufo.schemas.forks import Opened
 from ufo.transforms import secrets
 from ufo.transforms.secrets import into_environment, named_secrets
 
@@ -15,7 +16,7 @@ SECRET = {"UFO_TEST_KEY": "projects/p/secrets/s/versions/1"}
 
 @pytest.fixture(autouse=True)
 def _nothing_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(secrets, "_read", {})
+    monkeypatch.setattr(secrets, "_read", Opened())
     monkeypatch.setenv("UFO_TEST_KEY", "")
 
 

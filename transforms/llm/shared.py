@@ -5,10 +5,10 @@ client around the client that sends requests.
 """
 
 import os
-import threading
 from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
 
+from ufo.schemas.forks import Opened
 from ufo.schemas.storage import OFF
 from ufo.transforms.llm.cache import CachingClient, Memory
 from ufo.transforms.llm.client import OpenAiClient, Shared
@@ -20,8 +20,7 @@ from ufo.transforms.llm.store import StoreError, open_store, report
 from ufo.transforms.llm.usage_log import is_folder
 
 T = TypeVar("T")
-_lock = threading.RLock()  # `make` may call `once` itself
-_opened: dict[tuple[str | None, Hashable], Any] = {}
+_opened: Opened[tuple[str | None, Hashable], Any] = Opened()
 
 
 def once(run: str | None, key: Hashable, make: Callable[[], T]) -> T:
@@ -29,7 +28,7 @@ def once(run: str | None, key: Hashable, make: Callable[[], T]) -> T:
 
     What belongs to a run has a method `aclose`, which is called at the end of the run.
     """
-    with _lock:
+    with _opened.lock:  # `make` may call `once` itself
         if (run, key) not in _opened:
             _opened[run, key] = make()
         opened: T = _opened[run, key]
@@ -38,7 +37,7 @@ def once(run: str | None, key: Hashable, make: Callable[[], T]) -> T:
 
 async def end_run(run: str) -> None:
     """Close the objects of a finished run; call it on the process's loop."""
-    with _lock:
+    with _opened.lock:
         ended = [_opened.pop(key) for key in list(_opened) if key[0] == run]
         # The next run tries a failed cache again: the disk may have space by then.
         for key in [key for key, one in _opened.items() if isinstance(one, Memory) and one.failed]:

@@ -25,6 +25,7 @@ from typing import Any, Final
 from filelock import FileLock
 
 from ufo.schemas import storage
+from ufo.schemas.reopened import Reopened
 from ufo.transforms.llm.request import Report
 
 KINDS: Final = {
@@ -155,7 +156,7 @@ def connected(path: str, wait: float, read_only: bool = False) -> sqlite3.Connec
     return sqlite3.connect(uri, wait, isolation_level=None, check_same_thread=False, uri=True)
 
 
-class SqliteStore:
+class SqliteStore(Reopened):
     """A store in a SQLite file in WAL mode: one writer and any number of readers at a time.
 
     A file that is of another program is renamed and a new one created; one that breaks in use is
@@ -170,9 +171,10 @@ class SqliteStore:
         self._report = report
         self._read_only = read_only
         self._inode: int | None = None
+        self._kept: sqlite3.Connection | None = None
+        super().__init__()
         with self._explained():
-            self._connection = self._opened_to_read() if read_only else self._opened()
-            self._inode = os.stat(path).st_ino
+            self._connection()
 
     def get_many(self, keys: Sequence[str]) -> dict[str, bytes]:
         """Return the values of those keys that exist."""
@@ -208,17 +210,31 @@ class SqliteStore:
 
     def close(self) -> None:
         """Close the file."""
-        self._connection.close()
+        with self.in_use:
+            if self._kept is not None:
+                self._kept.close()
+
+    def before_fork(self) -> None:
+        """Close the file: SQLite would take the parent's locks of it for those of the child."""
+        self.close()
+        self._kept = None
+
+    def _connection(self) -> sqlite3.Connection:
+        if self._kept is None:
+            self._kept = self._opened_to_read() if self._read_only else self._opened()
+            self._inode = os.stat(self._path).st_ino
+        return self._kept
 
     def _do(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
-        with self._explained():
-            return self._connection.execute(statement, values).fetchall()
+        with self.in_use, self._explained():
+            return self._connection().execute(statement, values).fetchall()
 
     def _do_each(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
         """Execute a statement for each of these rows, all or none."""
-        with self._explained(), self._connection:  # commits, or rolls back
-            self._connection.execute("BEGIN IMMEDIATE")
-            self._connection.executemany(statement, rows)
+        with self.in_use, self._explained(), self._connection() as connection:
+            # It commits, or rolls back.
+            connection.execute("BEGIN IMMEDIATE")
+            connection.executemany(statement, rows)
 
     @contextmanager
     def _explained(self) -> Iterator[None]:

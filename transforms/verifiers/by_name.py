@@ -10,12 +10,12 @@ The value is one of these:
 """
 
 import os
-import threading
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
 from ufo.schemas.errors import PluginError, UsageError, unknown_value
+from ufo.schemas.forks import Opened
 from ufo.schemas.model_files import is_hub_name
 from ufo.transforms.plugin_errors import named_errors
 from ufo.transforms.plugins import Registry, Spec, absolute_type, code_of, is_file_type
@@ -29,8 +29,7 @@ DEFAULT_VERIFIER: Final = "overlap"
 
 _SHOWN: Final = 12  # characters of a checksum
 
-_lock = threading.Lock()
-_opened: dict[str, tuple[str, Verifier]] = {}
+_opened: Opened[str, tuple[str, Verifier]] = Opened()
 
 
 def make_verifier(name: str) -> Verifier:
@@ -96,7 +95,7 @@ def opened(name: str | None) -> Verifier:
     """
     name = name or DEFAULT_VERIFIER
     content = content_of(name)
-    with _lock:
+    with _opened.lock:
         known = _opened.get(name)
         if known is None or known[0] != content:
             verifier = make_verifier(name)
