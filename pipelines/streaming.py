@@ -265,7 +265,7 @@ class StreamWindows:
 
     def _found(self, name: str) -> Iterator[tuple[str, str]]:
         """Yield the windows that have a file of this name, and its path."""
-        below = self._output if storage.is_remote(self._output) else glob.escape(self._output)
+        below = glob.escape(self._output)
         for path in storage.matches(storage.join(below, f"run={self.name}.w*", name)):
             if match := re.search(rf"run=({re.escape(self.name)}\.w\d{{6,}})[/\\][^/\\]+$", path):
                 yield match[1], path

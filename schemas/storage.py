@@ -491,7 +491,8 @@ def move(source: str, target: str) -> None:
         os.replace(source, target)
         return
     with _remote(source) as (system, place), _remote(target) as (_, there):
-        if glob.has_magic(place) or glob.has_magic(there):  # `mv` would take it for a pattern
+        # `mv` would take the names for patterns, and in an object store it is a copy as well.
+        if scheme_of(target) in _OBJECTS or glob.has_magic(place + there):
             system.cp_file(place, there)
             system.rm_file(place)
         else:

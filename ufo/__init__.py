@@ -142,7 +142,7 @@ def evaluate(
     checked = partial(settings_of, sources=sources)
     run = partial(run_evaluate, quiet=quiet)
     results, path, temporary, chosen = _finished(
-        responses, "responses", output, values, checked, run
+        "ufo.evaluate", responses, "responses", output, values, checked, run
     )
     return Evaluation(results, path, temporary, *failed_gates(chosen, results))
 
@@ -183,12 +183,13 @@ def recall(
 
     run = partial(run_recall, quiet=quiet)
     results, path, temporary, _ = _finished(
-        records, "records", output, options, recall_settings_of, run
+        "ufo.recall", records, "records", output, options, recall_settings_of, run
     )
     return Recall(results, path, temporary)
 
 
 def _finished(
+    function: str,
     given: "Given",
     name: str,
     output: str | Path | None,
@@ -201,9 +202,11 @@ def _finished(
     the folder."""
     # As in `evaluate`.
     from ufo.pipelines.options.doors import python_door
+    from ufo.pipelines.options.groups import COMMAND_ALONE
     from ufo.pipelines.runs.given import input_path
     from ufo.pipelines.runs.remote_results import open_results
 
+    names = {name: name for name in options} | {"input": name}
     temporary = ExitStack()
     if output is None:
         output = temporary.enter_context(own_folder()) or tempfile.mkdtemp(prefix="ufo-")
@@ -211,10 +214,15 @@ def _finished(
     path = name
     try:
         with (
-            python_door({"input": name}),
+            python_door(function, names),
             own_folder() as own,
             temporary_folder(own) as inputs,
         ):
+            if "input" in options:
+                raise UsageError(f"unknown keyword input; the input is the argument {name}")
+            if alone := sorted(options.keys() & COMMAND_ALONE):
+                command = function.replace(".", " ")
+                raise UsageError(f"{alone[0]} is an option of the command `{command}` alone")
             path = input_path(given, name, inputs)
             settings = settings_of({"input": path, **values})
             done = run(settings)
@@ -270,7 +278,7 @@ async def check(
     from ufo.pipelines.runs.check import check as check_given
     from ufo.pipelines.runs.given import references_of, text_given
 
-    with python_door():
+    with python_door("ufo.check", dict(zip(options, options, strict=True))):
         return await check_given(
             text_given(text),
             question,

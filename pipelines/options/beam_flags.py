@@ -80,7 +80,9 @@ def beam_flags(rest: Sequence[str], parser: Parser) -> list[str]:
         storage.check_name("the argument", word, is_path=False)
     for name in ("dry_run", "streaming"):  # Beam has both too, and would run all the same
         if any(flag.partition("=")[0] == f"--{name}" for flag in rest):
-            raise UsageError(f"--{name} is of the command `ufo evaluate --{name}`: leave it out")
+            raise UsageError(
+                f"--{name} is of the command `ufo evaluate --{name}` alone: leave it out"
+            )
     theirs = beam_parser(parser.prog)
     _, unknown = theirs.parse_some(list(rest))
     parser.refuse(unknown, vars(theirs.parse_args([])))

@@ -12,27 +12,35 @@ from typing import Final
 
 from ufo.pipelines.options.groups import GROUPS
 from ufo.pipelines.options.option import Option
-from ufo.schemas.errors import UfoError
+from ufo.pipelines.options.settings import RECALL_GROUPS
+from ufo.schemas.errors import UfoError, UsageError
 
 _FLAG: Final = re.compile(
     r"(?<![\w-])--(?P<name>[a-z]\w*)"
     r"(?:(?P<between>[ =])(?P<value>'[^']*'|\"[^\"]*\"|[\w.,:/=<>-]*\w))?"
 )
 
+_NUMBER: Final = re.compile(r"-?\d+(\.\d+)?")
 _UNKNOWN: Final = re.compile(r"unknown flag --(?=\w)")
+
+
+_COMMAND: Final = re.compile(r"(`ufo [^`]*`)")
+_JUDGES: Final = ("llm", "offline")
 
 
 @cache
 def _options() -> Mapping[str, Option]:
-    return {one.name: one for options in GROUPS.values() for one in options}
+    groups = (*RECALL_GROUPS.values(), *GROUPS.values())
+    return {one.name: one for options in groups for one in options}
 
 
 def in_keywords(message: str, renamed: Mapping[str, str] | None = None) -> str:
-    """Return a message with keywords of Python in place of flags.
+    """Return a message with keywords of Python in place of flags; commands in it stay.
 
     Args:
         message: a message that names flags.
-        renamed: the names of parameters that are not called as the flag is, by the flag's name.
+        renamed: the names of parameters, by the flag's name: those that are not called as the flag
+            is, and further ones, as Beam's.
 
     Example:
         >>> in_keywords("a lower --concurrency, or the same command with --if_finished skip")
@@ -46,15 +54,22 @@ def in_keywords(message: str, renamed: Mapping[str, str] | None = None) -> str:
         if name not in known and name not in names:
             return found[0]
         if name in known and known[name].kind is bool:
-            return f"{shown}=True{between}{value}"
+            return f"{shown}=True" if value == "True" else f"{shown}=True{between}{value}"
+        bare = value.strip("'\"")
+        if _NUMBER.fullmatch(bare) and (bare != value or between == "=" or name in known):
+            return f"{shown}={bare}"
         if value[:1] in ("'", '"'):
             return f"{shown}={value}"
         if value and (between == "=" or (name in known and _is_value(known[name], value))):
-            return f"{shown}={value}" if value.isdigit() else f'{shown}="{value}"'
+            return f'{shown}="{value}"'
         return f"{shown}{between}{value}"
 
     message = _UNKNOWN.sub("unknown keyword ", message)
-    return _FLAG.sub(keyword, message).replace("the same command", "the same call")
+    parts = [
+        part if _COMMAND.fullmatch(part) else _FLAG.sub(keyword, part)
+        for part in _COMMAND.split(message)
+    ]
+    return "".join(parts).replace("the same command", "the same call")
 
 
 # What the page has in place of what a command says.
@@ -117,6 +132,7 @@ def _is_value(option: Option, word: str) -> bool:
     named = option.metavar or ""
     return (
         word in (*option.choices, *named.split("|"))
+        or (option.name == "judge" and word in _JUDGES)
         or (option.kind in (int, float) and word.replace(".", "", 1).isdigit())
         or ("=" in named and "=" in word)
         or word.isupper()
@@ -124,10 +140,14 @@ def _is_value(option: Option, word: str) -> bool:
 
 
 @contextmanager
-def python_door(renamed: Mapping[str, str] | None = None) -> Iterator[None]:
-    """Word the errors of the block for somebody who called a function."""
+def python_door(function: str, renamed: Mapping[str, str] | None = None) -> Iterator[None]:
+    """Word the errors of the block for somebody who called a function of that name.
+
+    `renamed` is as in `in_keywords`. What is wrong with the call begins with the function.
+    """
     try:
         yield
     except UfoError as error:
-        error.reword(in_keywords(error.message, renamed))
+        message = in_keywords(error.message, renamed)
+        error.reword(f"{function}: {message}" if isinstance(error, UsageError) else message)
         raise

@@ -597,9 +597,10 @@ OF_SERVICE = [one for options in OF_TEXT.values() for one in options if one.name
 OF_REQUESTS = [one for one in OF_SERVICE if one.label]
 """The options that a request to the service may set; the page shows them."""
 
-# Parameters of their own in Python, and what is of the command line alone.
-_NO_KEYWORDS = {"input", "output", "sources", "mode", "json", "log_format", "dry_run", "streaming"}
-_NO_KEYWORDS |= {"window_seconds", "idle_seconds"}
+COMMAND_ALONE = {"json", "log_format", "dry_run", "streaming", "window_seconds", "idle_seconds"}
+"""The options that are of no use in Python."""
+# The first are parameters of their own there.
+_NO_KEYWORDS = {"input", "output", "sources", "mode", *COMMAND_ALONE}
 
 
 def keywords(groups: Mapping[str, Iterable[Option]]) -> list[Option]:

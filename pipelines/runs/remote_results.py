@@ -4,6 +4,7 @@ Part files never change, so each is downloaded once; manifests and labels are co
 Only the tables that are needed are downloaded.
 """
 
+import glob
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -101,7 +102,7 @@ def _named(here: Path, there: str) -> Iterator[None]:
 
 def _sync(here: Path, there: str, pattern: str) -> None:
     """Download the files that match, and delete copies of files that have gone there."""
-    paths = storage.matches(storage.join(there, pattern))
+    paths = storage.matches(storage.join(glob.escape(there), pattern))
     found = [path[len(there) + 1 :] for path in paths]
     for path in here.glob(pattern):
         if path.relative_to(here).as_posix() not in found:

@@ -21,7 +21,7 @@ from ufo.pipelines.options.command_line import settings
 from ufo.pipelines.options.groups import GROUPS
 from ufo.pipelines.options.option import Parser
 from ufo.pipelines.options.settings import Settings
-from ufo.schemas.results import open_results
+from ufo.pipelines.runs.remote_results import open_results
 from ufo.schemas.tables import TABLES
 
 Tables = dict[str, list[tuple[Any, ...]]]
@@ -107,7 +107,7 @@ def settings_of(*words: str) -> Settings:
     return settings(Settings, parser, words)
 
 
-def tables(output: Path, run: str | None = None) -> Tables:
+def tables(output: str | Path, run: str | None = None) -> Tables:
     """The rows of every table of a run, sorted."""
     with open_results(output, run) as results:
         queries = {table: f"SELECT * EXCLUDE (run) FROM {table} ORDER BY ALL" for table in TABLES}

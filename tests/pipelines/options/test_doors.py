@@ -20,6 +20,12 @@ WORDS = [
      "unknown keyword pasages; did you mean passages?"),
     ("the same command completes it", "the same call completes it"),
     ("as `ufo serve --port 1` does", "as `ufo serve --port 1` does"),
+    ("`ufo index build --embedder` and --index DIR",
+     '`ufo index build --embedder` and index="DIR"'),
+    ("--passages '0' is wrong", "passages=0 is wrong"),
+    ("--max_cost 1.5 and --batch True", "max_cost=1.5 and batch=True"),
+    ("use --judge llm", 'use judge="llm"'),
+    ("--formulations is wrong", "formulations is wrong"),
     ("a --word that is no flag", "a --word that is no flag"),
     ("no-mode--mode", "no-mode--mode"),
 ]  # fmt: skip
@@ -55,9 +61,25 @@ def test_the_page_names_fields(message: str, said: str) -> None:
 
 
 RAISED: list[tuple[str, tuple[Any, ...], dict[str, Any], str]] = [
-    ("check_sync", ("A b.",), {"mode": "zz"}, "unknown mode='zz'; allowed: "),
-    ("evaluate", (["A b."],), {"pasages": 3}, "unknown keyword pasages; did you mean passages"),
-    ("evaluate", (["A b."],), {"passages": 0}, "passages='0' is not a whole number"),
+    ("check_sync", ("A b.",), {"mode": "zz"}, "ufo.check: unknown mode='zz'; allowed: "),
+    (
+        "evaluate",
+        (["A b."],),
+        {"pasages": 3},
+        "ufo.evaluate: unknown keyword pasages; did you mean passages",
+    ),
+    ("evaluate", (["A b."],), {"passages": 0}, "ufo.evaluate: passages=0 is not a whole number"),
+    (
+        "evaluate",
+        (["A b."],),
+        {"json": True},
+        "json is an option of the command `ufo evaluate` alone",
+    ),
+    ("evaluate", (["A b."],), {"input": "a"}, "ufo.evaluate: unknown keyword input; the input is "),
+    ("evaluate", (["A b."],), {"direct_num_workers": "x"}, "argument direct_num_workers: invalid"),
+    ("evaluate", (["A b."],), {"runner": "x"}, "ufo.evaluate: unknown runner='x'; allowed: "),
+    ("recall", (["A?"],), {"formulations": "x", "judge": "offline"}, "formulations is for judge="),
+    ("check_sync", ("A b.",), {"workers": 2}, "ufo.check: unknown keyword workers. See `help(ufo."),
     ("evaluate", ("none.jsonl",), {}, "responses='none.jsonl': the file does not exist"),
     ("evaluate", ([{"output": "A b."}],), {}, 'did you mean map="response=output"?'),
     ("recall", ([{"question": "A?"}],), {}, "records: no record of the input can be used"),
