@@ -39,6 +39,18 @@ FILE = "job.json"
 
 _END_IT = "it names a job: cancel that on the engine if it still runs, then delete the file"
 
+# What Beam fetches where the command runs, and what to do where it cannot.
+_REMEDIES = {
+    "Unable to fetch remote job server jar": (
+        "\nFetch the jar where there is a network, and name it with --flink_job_server_jar (or "
+        "--spark_job_server_jar), or start the job server yourself and name it with --runner "
+        "PortableRunner --job_endpoint HOST:PORT."
+    ),
+    "Unable to fetch remote prism binary": (
+        "\nFetch or build Prism where there is a network, and name its file with "
+        "--prism_location: see docs/running.md, Engines."
+    ),
+}
 _SHARDS_A_WORKER = 4
 # A worker holds one batch of responses and one part file in memory.
 _RESPONSES_A_SHARD = 500
@@ -117,7 +129,10 @@ def run_on_engine(
             raise Interrupted(
                 f"interrupted{ended and '; '}{ended}; the same command completes the run"
             ) from None
-        raise of_step(error, attempt, "the pipeline") from error
+        failed = of_step(error, attempt, "the pipeline")
+        remedy = next((said for words, said in _REMEDIES.items() if words in failed.message), "")
+        failed.reword(failed.message + remedy)
+        raise failed from error
     found = Written(registered_parts(folder), engine_counters(result))
     check_complete(found.parts, job)
     attempt.mark_done(CHUNK, found, name)
@@ -183,11 +198,15 @@ def job_of(flags: Sequence[str], run_folder: str, folder: str) -> EngineJob:
     run, token = (re.split(r"[/\\]", path.rstrip("/\\"))[-1] for path in (run_folder, folder))
     # Dataflow allows lower-case letters, digits and hyphens.
     ours = re.sub(r"[^a-z0-9]+", "-", f"ufo-{run.removeprefix('run=')}-{token}".lower())
+    return EngineJob(runner_of(flags), name or ours, bool(name), flink_url(flags))
+
+
+def flink_url(flags: Sequence[str]) -> str | None:
+    """Return the address of Flink's REST interface in Beam's flags, or None."""
     master = value_of(flags, "flink_master") or ""
-    url = None
-    if master and not master.startswith("["):
-        url = master if "://" in master else f"http://{master}"
-    return EngineJob(runner_of(flags), name or ours, bool(name), url)
+    if not master or master.startswith("["):  # [local], [auto]
+        return None
+    return master if "://" in master else f"http://{master}"
 
 
 def started_job(folder: str) -> EngineJob | None:
@@ -229,7 +248,7 @@ def _cancel_on_flink(
             return True  # it was never submitted
         if number is not None and not asked:
             with suppress(OSError):
-                _ask(f"{url}/jobs/{number}?mode=cancel", "PATCH")
+                ask_flink(f"{url}/jobs/{number}?mode=cancel", "PATCH")
                 asked = True
         sleep(_SECONDS_BETWEEN_LOOKS)
     return False
@@ -237,12 +256,12 @@ def _cancel_on_flink(
 
 def _state(url: str, name: str) -> tuple[str | None, str | None]:
     """Return the id and the state of the newest job of that name."""
-    found = [job for job in _ask(f"{url}/jobs/overview")["jobs"] if job["name"] == name]
+    found = [job for job in ask_flink(f"{url}/jobs/overview")["jobs"] if job["name"] == name]
     newest = max(found, key=lambda job: job["start-time"], default=None)
     return (newest["jid"], newest["state"]) if newest else (None, None)
 
 
-def _ask(url: str, method: str = "GET") -> Any:
+def ask_flink(url: str, method: str = "GET", seconds: float = _SECONDS_TO_ANSWER) -> Any:
     """Return the JSON reply of Flink's REST interface.
 
     Raises:
@@ -253,7 +272,7 @@ def _ask(url: str, method: str = "GET") -> Any:
         raise OSError(f"{url} is not the address of Flink's REST interface")
     direct = build_opener(ProxyHandler({}))
     try:
-        with direct.open(Request(url, method=method), timeout=_SECONDS_TO_ANSWER) as reply:  # noqa: S310
+        with direct.open(Request(url, method=method), timeout=seconds) as reply:  # noqa: S310
             return json.load(reply)
     except HTTPException as error:
         raise OSError(str(error)) from error

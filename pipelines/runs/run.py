@@ -61,6 +61,7 @@ from ufo.pipelines.runs.inputs import (
     read_inputs,
 )
 from ufo.pipelines.runs.progress import Progress
+from ufo.pipelines.runs.reachable import check_engine
 from ufo.pipelines.runs.remote_results import open_results
 from ufo.pipelines.runs.reuse import REUSED, Reuse, copy_reused, reuse_from, since_run
 from ufo.pipelines.runs.window_inputs import BadFile, Window, read_window
@@ -228,6 +229,7 @@ def plan_of(
     unpriced = tuple(settings.unpriced(models))
     settings.check_batch(models)
     used = recall_read.is_used if recall else partial(is_used, settings.map)
+    check_engine(settings.beam)
     local = runner_of(settings.beam) in IN_PROCESS
     bad: tuple[BadFile, ...] = ()
     if settings.run is not None:

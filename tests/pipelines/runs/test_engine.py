@@ -7,10 +7,11 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
+from apache_beam.runners.runner import PipelineRunner
 
 from tests.local_web.pages import Reply
 from tests.local_web.server import LocalWeb
-from tests.pipelines.conftest import evaluation, ok, tables, write_lines
+from tests.pipelines.conftest import evaluation, ok, tables, ufo, write_lines
 from ufo.pipelines.options.jobs import job_of_text
 from ufo.pipelines.runs import engine
 from ufo.pipelines.runs.attempt import Attempt
@@ -221,6 +222,22 @@ def test_what_is_doubtful_in_the_input_is_reported_on_another_runner_too(tmp_pat
         manifest = json.loads((tmp_path / "out/run=r/manifest.json").read_text())
         counted.append({step: manifest["counters"][step] for step in ("read", "extract")})
     assert counted[0] == counted[1]
+
+
+class WithoutPrism(PipelineRunner):
+    """A runner whose program cannot be fetched."""
+
+    def run_pipeline(self, *_: object) -> None:
+        raise RuntimeError("Unable to fetch remote prism binary at https://example.org: no network")
+
+
+def test_what_beam_cannot_fetch_is_named_with_what_to_do(tmp_path: Path) -> None:
+    source = write_lines(tmp_path / "in.jsonl", [{"response": "Oslo is in Norway."}])
+    run = ("evaluate", "--input", source, "--judge", "offline", "--output", tmp_path / "out")
+    done = ufo(*run, f"--runner={__name__}.WithoutPrism")
+    assert done.code == 1
+    assert "Unable to fetch remote prism binary at https://example.org: no network" in done.err
+    assert "name its file with --prism_location" in done.err
 
 
 def test_an_engine_without_counters_loses_no_run(capsys: pytest.CaptureFixture[str]) -> None:
