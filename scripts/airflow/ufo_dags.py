@@ -17,6 +17,8 @@ variable `UFO_NAME` of the DAG processor. Only the first two can change between 
     index_root         Folder of the weekly indexes; `current` in it is the one in use.
     dump               The input of the index. Needed by ufo_index.
     fail_under         Lowest score to pass the gate (default 0: any).
+    no_claim           What a response without a claim means for that gate, as in `ufo evaluate`:
+                       left_out (default), pass or fail.
     max_failure_rate   Highest share of failures to pass the gate (default 0.05).
     full               true: evaluate everything, not only new responses (default false).
 
@@ -134,9 +136,13 @@ flags=(--input "$UFO_INPUT" --output "$UFO_OUTPUT" --run "$RUN" --if_finished sk
 
 
 @task(retries=0)
-def gate(summary: dict[str, Any], fail_under: str, max_failure_rate: str) -> None:
+def gate(summary: dict[str, Any], fail_under: str, no_claim: str, max_failure_rate: str) -> None:
     """Fail if the score is too low, or if too much could not be evaluated."""
     score, failures = summary["factuality_score"], summary["failures"]
+    scored, silent = summary["n_scored"], summary["n_without_claim"] - summary["n_not_extracted"]
+    counts_as = {"left_out": None, "pass": 1, "fail": 0}[no_claim]
+    if counts_as is not None and silent:
+        score = ((score or 0) * scored + counts_as * silent) / (scored + silent)
     rate = failures / max(1, failures + summary["responses"])
     wrong = []
     if float(fail_under) > 0 and (score is None or score < float(fail_under)):
@@ -204,13 +210,27 @@ def evaluation(first: Any, kind: Any = BashOperator, flags: str = "", **more: An
 
 def judged(summary: Any, evaluated: Any) -> None:
     """Return the tasks after an evaluation: gate → report → publish."""
-    passed = gate(summary, setting("fail_under", "0"), setting("max_failure_rate", "0.05"))
+    passed = gate(
+        summary,
+        setting("fail_under", "0"),
+        setting("no_claim", "left_out"),
+        setting("max_failure_rate", "0.05"),
+    )
     published = publish(summary)
     evaluated >> passed >> report(summary, setting("output")) >> published
     passed >> published
 
 
-NIGHTLY = ("input", "output", "config", "index_root", "fail_under", "max_failure_rate", "full")
+NIGHTLY = (
+    "input",
+    "output",
+    "config",
+    "index_root",
+    "fail_under",
+    "no_claim",
+    "max_failure_rate",
+    "full",
+)
 
 
 @dag(

@@ -71,16 +71,18 @@ def test_two_nights_on_a_new_index(airflow: Airflow, tmp_path: Path) -> None:
 
 def test_a_bad_night_does_not_pass_the_gate(airflow: Airflow, tmp_path: Path) -> None:
     given = tmp_path / "in.jsonl"
-    good = RESPONSES.read_text().splitlines()[:5]
-    given.write_text("\n".join([*good, "not json", "not json"]))
-    night = {"input": given, "output": tmp_path / "out", "fail_under": "0.99"}
+    text = "Mount Etna is in Sicily."
+    true = json.dumps({"response": text, "reference_answers": [text]})
+    silent = [json.dumps({"response": f"Hm, {n}?"}) for n in range(3)]
+    given.write_text("\n".join([true, *silent, "not json"]))
+    night = {"input": given, "output": tmp_path / "out", "fail_under": "0.99", "no_claim": "fail"}
     found = airflow("ufo_nightly", night)
     assert found["state"] == "failed"
     expected = {"evaluate": "success", "gate": "failed", "report": "success"}
     assert found["tasks"] == {"plan": "success", **expected, "publish": "upstream_failed"}
     assert found["tries"]["gate"] == 1, "no retry makes it better"
-    assert "below 0.99" in found["log"]
-    assert "2 failures are a share of 0.286, above 0.05" in found["log"]
+    assert "the score is 0.25, below 0.99" in found["log"]
+    assert "1 failures are a share of 0.200, above 0.05" in found["log"]
     assert found["events"] == []
 
 
