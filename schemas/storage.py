@@ -153,7 +153,7 @@ def _meet(system: Any, path: str, shown: str) -> None:
 def _explained(uri: str, error: Exception) -> RemoteError:
     """Return the error to raise for one of a client: what it is, its words, and what to do."""
     shown, scheme = without_secrets(uri), scheme_of(uri)
-    text = _words(error) or type(error).__name__
+    text = _first_words(error) or type(error).__name__
     extra = _EXTRAS.get(scheme)
     if isinstance(error, ImportError) and extra:
         return RemoteError(None, f"{text}: pip install 'ufo-factuality[{extra}]'", shown)
@@ -207,6 +207,15 @@ def _words(error: BaseException) -> str:
     lines = [line.strip() for line in str(error).splitlines()]
     said = [line for line in lines if line and not _OF_REQUESTS.match(line)]
     return without_secrets(" ".join(said[:2]))[:_LONGEST_WORDS]
+
+
+def _first_words(error: BaseException | None) -> str:
+    """Return what an error says, or, where it says nothing, one that it was raised from."""
+    while error is not None:
+        if words := _words(error):
+            return words
+        error = error.__cause__ or error.__context__
+    return ""
 
 
 def _said(error: BaseException, path: str) -> str:
