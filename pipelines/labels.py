@@ -29,9 +29,9 @@ from ufo.schemas.label_sheets import (
     write_sheet,
 )
 from ufo.schemas.label_words import ALLOWED, EMPTY, label_of, word_of
+from ufo.schemas.labels import Label, LabelPopulation
 from ufo.schemas.results import Results
 from ufo.schemas.rows import delimiter_of
-from ufo.schemas.tables import Label, LabelPopulation
 from ufo.schemas.text import quantity, with_formula
 from ufo.schemas.text_file import read_text
 

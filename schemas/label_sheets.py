@@ -13,12 +13,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from filelock import FileLock
 
+from ufo.schemas.labels import Label, LabelPopulation
 from ufo.schemas.storage import is_remote, join, make_folder, writing
 from ufo.schemas.tables import (
     LABEL_POPULATIONS,
     LABELS,
-    Label,
-    LabelPopulation,
     arrow_schema,
     from_arrow,
     sort_key,

@@ -11,8 +11,6 @@ from functools import lru_cache, partial
 from hashlib import file_digest, sha256
 from typing import Any, Final
 
-import numpy as np
-
 from ufo.schemas.dependencies import need
 from ufo.schemas.errors import UsageError
 
@@ -129,6 +127,8 @@ class OnnxModel:
     def run(self, ids: Sequence[int], types: Sequence[int], output: str) -> Any:
         """Return the named output, an array, for the tokens of one text."""
         columns = {"input_ids": ids, "attention_mask": [1] * len(ids), "token_type_ids": types}
+        import numpy as np  # slow to import, and not needed to judge by rules
+
         given = {name: np.array([columns[name]], dtype=np.int64) for name in self._inputs}
         return self._session.run([output], given)[0][0]
 

@@ -23,6 +23,7 @@ import pyarrow.parquet as pq
 
 from ufo.schemas import records, storage
 from ufo.schemas.errors import REMEDY, RunError, damaged_part
+from ufo.schemas.labels import Label, LabelPopulation
 from ufo.schemas.records import Part
 from ufo.schemas.state_files import entry, read_state, write_state
 from ufo.schemas.storage import RemoteError
@@ -33,40 +34,6 @@ LABELS = "labels"
 LABEL_POPULATIONS = "label_populations"
 BESIDE_RUNS = (LABELS, LABEL_POPULATIONS)
 PAGE_SHEET = "page"  # the labels given on the page of `ufo serve`
-
-
-@dataclass(frozen=True, slots=True)
-class Label:
-    """A row of `labels`: what one annotator says of one fact unit on a sheet.
-
-    `run` is the run from which the sheet was drawn. `label` is from 0 (false) to 1 (true), or None.
-    `stratum_size` is the number of units of the `stratum`, and `weight` how many of these a
-    labelled unit represents; None if the sheet was not drawn as a sample.
-    """
-
-    run: str
-    response_id: str
-    unit_id: str
-    label: float | None
-    note: str | None
-    stratum: str | None
-    weight: float | None
-    annotator: str
-    sheet: str
-    stratum_size: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class LabelPopulation:
-    """A row of `label_populations`: a fact unit that could have been drawn for a sheet.
-
-    A sheet that was not drawn as a sample counts as one of the `run` on which it was labelled.
-    """
-
-    run: str
-    response_id: str
-    unit_id: str
-    sheet: str
 
 
 TABLES: dict[str, type] = {

@@ -455,3 +455,13 @@ def test_what_is_slow_and_large_is_imported_when_it_is_used(module: str) -> None
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     large = {"apache_beam", "duckdb", "numpy", "openai", "pyarrow"}
     assert large.isdisjoint(done.stdout.split())
+
+
+def test_a_check_by_references_does_without_what_is_slow_to_import() -> None:
+    code = (
+        "import sys, ufo\n"
+        f"ufo.check_sync({ETNA!r}, references=[{ETNA!r}], judge='offline').score\n"
+        "print(*sys.modules)"
+    )
+    loaded = subprocess.check_output([sys.executable, "-c", code], text=True).split()
+    assert {"numpy", "pyarrow", "duckdb", "openai"}.isdisjoint(loaded)

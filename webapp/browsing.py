@@ -15,7 +15,8 @@ from filelock import FileLock, Timeout
 from pydantic import BaseModel, Field
 from starlette.responses import HTMLResponse, StreamingResponse
 
-from ufo.pipelines.reports.checked import Asked, CheckedResponse, checked_response, selected
+from ufo.pipelines.reports.asked import Asked
+from ufo.pipelines.reports.checked import CheckedResponse, checked_response, selected
 from ufo.pipelines.reports.comparison import compare_models, compare_runs
 from ufo.pipelines.reports.html_report import (
     comparison_html,
@@ -27,8 +28,9 @@ from ufo.pipelines.reports.overview import all_contradicted, contradicted_claims
 from ufo.pipelines.reports.tabular import one_line
 from ufo.schemas.errors import DoesNotFit
 from ufo.schemas.label_sheets import keep_label
+from ufo.schemas.labels import Label
 from ufo.schemas.results import Results
-from ufo.schemas.tables import LABELS, PAGE_SHEET, RUN_PREFIX, Label, Run, from_arrow, retitle
+from ufo.schemas.tables import LABELS, PAGE_SHEET, RUN_PREFIX, Run, from_arrow, retitle
 from ufo.transforms.check_text import CheckedText
 from ufo.transforms.score_words import brief_score
 from ufo.transforms.scores import run_headline

@@ -11,7 +11,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
-from ufo.pipelines.reports.checked import Asked, Basis, asked_of, basis_of, checked_response
+from ufo.pipelines.reports.asked import Asked, asked_of
+from ufo.pipelines.reports.checked import Basis, basis_of, checked_response
 from ufo.schemas.records import InputRecord, Passage
 from ufo.transforms.check_text import Answered, CheckedText, Step, gathered, opened, scored, steps
 from ufo.transforms.english.words import is_english

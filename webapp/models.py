@@ -25,8 +25,9 @@ from ufo.pipelines.options.jobs import fitting, job_of_text
 from ufo.pipelines.options.option import Option
 from ufo.schemas.errors import DoesNotFit, UsageError, unknown_value
 from ufo.schemas.label_words import label_of
+from ufo.schemas.labels import Label
 from ufo.schemas.records import CATEGORIES, Failure, InputRecord
-from ufo.schemas.tables import PAGE_SHEET, Label
+from ufo.schemas.tables import PAGE_SHEET
 from ufo.schemas.text import without_nul
 from ufo.transforms.columns import FIELDS
 from ufo.transforms.job import Job

@@ -11,7 +11,7 @@ from starlette.responses import HTMLResponse, Response
 
 from ufo.pipelines.reports.checked import selected
 from ufo.schemas.errors import RunError
-from ufo.schemas.tables import Label
+from ufo.schemas.labels import Label
 from ufo.webapp import answers, trash
 from ufo.webapp.answers import RESULT, KeptResult
 from ufo.webapp.desk import AtDesk, Desk

@@ -14,7 +14,7 @@ from mcp.server.stdio import stdio_server
 from pydantic import Field, ValidationError
 
 from ufo.pipelines.options.jobs import fitting, job_of_text
-from ufo.pipelines.reports.checked import asked_of
+from ufo.pipelines.reports.asked import asked_of
 from ufo.pipelines.reports.evaluation import Check
 from ufo.pipelines.version import VERSION
 from ufo.schemas.errors import UfoError, UsageError

@@ -6,7 +6,7 @@ The table `sources` has the reason for each source that is not asked.
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ufo.pipelines.options.command_line import settings_of
 from ufo.pipelines.options.groups import OF_TEXT, ModelOptions
@@ -19,8 +19,10 @@ from ufo.transforms.job import IN_FLIGHT, Job
 from ufo.transforms.judges.by_name import JUDGES
 from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.plugins import Spec, options_of, takes_context
-from ufo.transforms.recall.recallers import RecallJob
 from ufo.transforms.sources.fact_source import SOURCES, FactSource, SourceSpec
+
+if TYPE_CHECKING:
+    from ufo.transforms.recall.recallers import RecallJob
 
 # Used where the user names none, as far as they are configured; the most trusted first.
 DEFAULTS = ("reference", "wikipedia", "web", "llm")
@@ -195,8 +197,10 @@ def job_of(
 
 def recall_job_of(
     settings: RecallSettings, client: ClientSettings | None, usage_log: str | None
-) -> RecallJob:
+) -> "RecallJob":
     """Return the job of a recall run."""
+    from ufo.transforms.recall.recallers import RecallJob  # slow to import
+
     return RecallJob(
         sources=(),
         judge=settings.judge_spec(client),

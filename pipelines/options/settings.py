@@ -36,7 +36,6 @@ from ufo.transforms.llm.request import EXTRACTOR, VERIFIER, Client
 from ufo.transforms.llm.send import Retry
 from ufo.transforms.plugins import is_file_type
 from ufo.transforms.recall.formulations import DEFAULT, canonical
-from ufo.transforms.recall.recallers import llm_recaller
 from ufo.transforms.sources.fact_source import FactSource, SourceContext, SourceSpec, make_source
 from ufo.transforms.verifiers.by_name import DEFAULT_VERIFIER, described, make_verifier
 
@@ -378,6 +377,8 @@ class RecallSettings(Settings):
         }
         llm_settings = self.llm()
         if llm_settings is not None and asks_llm_judge(self.judge):
+            from ufo.transforms.recall.recallers import llm_recaller  # slow to import
+
             recaller = llm_recaller(llm_settings, self.formulations, _no_client)
             versions = [judge.prompt_version for judge in recaller.judges.values()]
             found["prompts"] = [recaller.facts_version, *versions]

@@ -7,12 +7,12 @@ download of the page all have the fields of `CheckedResponse`.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
-from ufo.indexes.manifest import read_manifest
+from ufo.pipelines.reports.asked import Asked
 from ufo.schemas.errors import UfoError
+from ufo.schemas.labels import Label
 from ufo.schemas.records import Evidence, Response
-from ufo.schemas.tables import Label
 from ufo.schemas.text import quantity
 from ufo.transforms.check_text import CheckedText, scored
 from ufo.transforms.english.words import is_english
@@ -21,12 +21,7 @@ from ufo.transforms.judges.offline import NAME
 from ufo.transforms.judges.trust import trust_figures, trust_line
 from ufo.transforms.scores import Scores, Selection, is_unusable
 from ufo.transforms.sources.fact_source import SourceSpec
-from ufo.transforms.verifiers.by_name import shown
 from ufo.transforms.votes import main_mode
-
-if TYPE_CHECKING:
-    # See `check_text`: what `ufo` imports does not import `job`.
-    from ufo.transforms.job import Job
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,30 +77,6 @@ class CheckedResponse(CheckedText):
 
 
 Whole = TypeVar("Whole", bound=CheckedResponse)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """How a response was checked: by which judge and models, with which sources in their order.
-
-    `models` are named where no row of evidence has its model.
-    """
-
-    judge: str
-    sources: Sequence[SourceSpec]
-    mode: str
-    tie: str
-    models: Sequence[str] = ()
-    run: str | None = None
-
-
-def asked_of(job: "Job") -> Asked:
-    """Return how a job checks a text."""
-    models = [job.judge.llm.model] if job.judge.llm else []
-    if job.judge.name == NAME:
-        models = [shown(job.judge.options.get("verifier"))]
-    sources = [replace(spec, options={**job.flags, **spec.options}) for spec in job.sources]
-    return Asked(judge=job.judge.name, sources=sources, mode=job.mode, tie=job.tie, models=models)
 
 
 def checked_response(
@@ -245,6 +216,8 @@ def _described(source: SourceSpec, response: Response) -> str:
 
 def size_of(folder: str) -> str:
     """Return the numbers of articles and passages of an index and its date, in words."""
+    from ufo.indexes.manifest import read_manifest  # not needed without an index
+
     try:
         manifest, _ = read_manifest(Path(folder))
     except (UfoError, OSError):

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pandas
     import pyarrow as pa
 
-    from ufo.pipelines.reports.checked import Asked
+    from ufo.pipelines.reports.asked import Asked
     from ufo.pipelines.reports.pie import Pie
     from ufo.schemas.results import Results
 

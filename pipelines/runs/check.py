@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ufo.pipelines.options.jobs import job_of_text
-from ufo.pipelines.reports.checked import asked_of
+from ufo.pipelines.reports.asked import asked_of
 from ufo.pipelines.reports.evaluation import Check
 from ufo.pipelines.runs.given import line_of
 from ufo.schemas.errors import RunError, UsageError

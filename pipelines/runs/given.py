@@ -8,15 +8,15 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from enum import Enum
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 from uuid import UUID
-
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from ufo.schemas.errors import UsageError
 from ufo.schemas.row import PROBLEM
 from ufo.schemas.text_file import is_address, is_file, looks_like_file, read_text
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _WEB: Final = re.compile(r"https?://\S+", re.IGNORECASE)
 _UNNAMED_INDEX: Final = re.compile(r"__index_level_\d+__")
@@ -47,6 +47,9 @@ def input_path(given: Given, name: str, folder: str) -> str:
         path = f"{folder}/{name}.jsonl"
         n = _write_records(given, path, name)
     else:
+        import pyarrow as pa  # slow to import, and not needed to check a text
+        import pyarrow.parquet as pq
+
         path, n = f"{folder}/{name}.parquet", table.num_rows
         try:
             pq.write_table(table, path)
@@ -61,10 +64,12 @@ def _is_table(given: object) -> bool:
     return hasattr(given, "columns")
 
 
-def _table(given: Any, name: str) -> pa.Table | None:
+def _table(given: Any, name: str) -> "pa.Table | None":
     """Return a table or data frame as Arrow; None for anything else, such as a list."""
     if not (hasattr(given, "__arrow_c_stream__") or _is_table(given)):
         return None
+    import pyarrow as pa  # as above
+
     try:
         table = pa.table(given)
     except (TypeError, ValueError, pa.ArrowException) as error:

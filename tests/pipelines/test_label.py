@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from tests.conftest import blank, rows_of, write_run
 from tests.pipelines.conftest import ends, named_cases, ok, read_csv, ufo, write_csv
 from ufo.schemas.label_sheets import keep_label
+from ufo.schemas.labels import Label
 from ufo.schemas.results import open_results
-from ufo.schemas.tables import Label
 from ufo.schemas.text import with_formula
 
 UNITS = {f"u{n:02d}": {"ref": "s" if n % 3 else "r"} for n in range(30)}

@@ -17,8 +17,9 @@ from tests.pipelines.conftest import ends, ok, read_csv, write_csv
 from ufo.pipelines.labels import import_sheet
 from ufo.schemas.errors import UsageError
 from ufo.schemas.label_sheets import keep_label
+from ufo.schemas.labels import Label
 from ufo.schemas.results import open_results
-from ufo.schemas.tables import LABEL_POPULATIONS, LABELS, Label, arrow_schema
+from ufo.schemas.tables import LABEL_POPULATIONS, LABELS, arrow_schema
 
 Ask = Callable[..., list[dict[str, Any]]]
 

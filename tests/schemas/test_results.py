@@ -21,16 +21,10 @@ import pytest
 
 from tests.conftest import rows_of, write_run
 from ufo.schemas.errors import RunError, UsageError
+from ufo.schemas.labels import Label
 from ufo.schemas.results import Results, open_results
 from ufo.schemas.run_folders import choose_runs
-from ufo.schemas.tables import (
-    LABELS,
-    TABLES,
-    Label,
-    arrow_schema,
-    to_arrow,
-    write_part,
-)
+from ufo.schemas.tables import LABELS, TABLES, arrow_schema, to_arrow, write_part
 
 ONE = {"a": {"u": {"ref": "s"}}}
 

@@ -18,9 +18,9 @@ from tests.conftest import blank, rows_of, write_run
 from tests.schemas.labelled import labelled_rows, people, request, verdicts
 from ufo.pipelines.reports.tabular import write_csv
 from ufo.schemas.label_sheets import weighted, write_population, write_sheet
+from ufo.schemas.labels import Label, LabelPopulation
 from ufo.schemas.records import SourceStatus
 from ufo.schemas.results import Results, open_results
-from ufo.schemas.tables import Label, LabelPopulation
 from ufo.schemas.views import View, load_views
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"

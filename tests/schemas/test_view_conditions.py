@@ -11,9 +11,10 @@ import pytest
 
 from tests.conftest import Rows, rows_of, write_run
 from tests.schemas.labelled import people, request, verdicts
+from ufo.schemas.labels import Label
 from ufo.schemas.records import Failure, Sentence, SourceStatus
 from ufo.schemas.results import open_results
-from ufo.schemas.tables import LABELS, Label, to_arrow
+from ufo.schemas.tables import LABELS, to_arrow
 
 Query = Callable[[str], list[tuple[Any, ...]]]
 

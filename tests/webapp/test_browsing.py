@@ -14,8 +14,8 @@ import pytest
 from tests.conftest import blank, rows_of, write_run
 from tests.webapp.conftest import opened
 from ufo.schemas.label_sheets import keep_label
+from ufo.schemas.labels import Label
 from ufo.schemas.records import Failure
-from ufo.schemas.tables import Label
 from ufo.transforms.verifiers.by_name import shown
 from ufo.webapp.browsing import Filters, list_responses, show_response
 from ufo.webapp.desk import Desk, Setup

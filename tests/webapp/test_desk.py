@@ -6,7 +6,7 @@ import pytest
 
 from tests.conftest import blank, rows_of, write_run
 from ufo.schemas.label_sheets import keep_label
-from ufo.schemas.tables import Label
+from ufo.schemas.labels import Label
 from ufo.webapp.desk import OpenRuns
 from ufo.webapp.problems import NotFound
 

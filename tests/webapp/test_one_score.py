@@ -14,7 +14,7 @@ import ufo
 from tests.conftest import rows_of, write_run
 from tests.webapp.conftest import opened
 from ufo.pipelines.cli import main
-from ufo.pipelines.reports.checked import Asked
+from ufo.pipelines.reports.asked import Asked
 from ufo.pipelines.reports.html_report import render_html
 from ufo.schemas.results import open_results
 from ufo.transforms.check_text import CheckedText

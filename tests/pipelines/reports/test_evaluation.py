@@ -10,7 +10,8 @@ import pytest
 
 from tests.conftest import rows_of, write_run
 from tests.schemas.labelled import people, verdicts
-from ufo.pipelines.reports.checked import Asked, CheckedResponse
+from ufo.pipelines.reports.asked import Asked
+from ufo.pipelines.reports.checked import CheckedResponse
 from ufo.pipelines.reports.claims import COLUMNS, claims_of, claims_of_text
 from ufo.pipelines.reports.evaluation import Check, Evaluation, Recall
 from ufo.pipelines.runs.remote_results import open_results

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from tests.conftest import Rows, rows_of, write_run
-from ufo.pipelines.reports.checked import Asked
+from ufo.pipelines.reports.asked import Asked
 from ufo.pipelines.reports.claims import claims_of
 from ufo.pipelines.reports.evaluation import Check
 from ufo.pipelines.reports.overview import overview

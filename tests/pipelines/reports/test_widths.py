@@ -13,7 +13,8 @@ from rich.cells import cell_len
 from tests.conftest import rows_of, write_run
 from tests.pipelines.conftest import ok
 from tests.schemas.labelled import QUESTIONS, VOTES, labelled_rows, people, request, verdicts
-from ufo.schemas.tables import LABELS, Label, to_arrow
+from ufo.schemas.labels import Label
+from ufo.schemas.tables import LABELS, to_arrow
 from ufo.schemas.views import load_views
 from ufo.transforms.llm.store import SqliteStore
 

@@ -9,7 +9,8 @@ import pytest
 from tests.conftest import rows_of, write_run
 from ufo.pipelines.runs.remote_results import choose_runs, open_results
 from ufo.schemas.errors import RunError, UsageError
-from ufo.schemas.tables import Label, to_arrow
+from ufo.schemas.labels import Label
+from ufo.schemas.tables import to_arrow
 
 
 @pytest.fixture(name="there")

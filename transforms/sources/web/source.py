@@ -16,7 +16,6 @@ from itertools import chain, compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from ufo.indexes.embedders import ALLOWED, checked_name
 from ufo.schemas.dependencies import missing
 from ufo.schemas.errors import UsageError, ends_run, unknown_value
 from ufo.schemas.records import Failure, OpenUnits, Passage, Usage
@@ -95,8 +94,13 @@ class WebSource(FactSource):
         self._api = api_of(search)
         if web_retriever not in _RETRIEVERS:
             raise UsageError(unknown_value("--web_retriever", web_retriever, _RETRIEVERS))
-        if web_retriever == DENSE and embedder is None:
-            raise UsageError(f"--web_retriever dense needs --embedder: {ALLOWED}")
+        self.embedder = None
+        if web_retriever == DENSE:
+            from ufo.indexes.embedders import ALLOWED, checked_name  # numpy is slow to import
+
+            if embedder is None:
+                raise UsageError(f"--web_retriever dense needs --embedder: {ALLOWED}")
+            self.embedder = checked_name(embedder)
         self.search = search
         self.queries_a_request = self._api.batch
         """The number of queries in one request, for estimates."""
@@ -104,8 +108,6 @@ class WebSource(FactSource):
         self.passages_per_page = passages_per_page
         self.context_sentences = context_sentences
         self.web_retriever = web_retriever
-        dense = embedder if web_retriever == DENSE else None
-        self.embedder = None if dense is None else checked_name(dense)
         chosen = include_categories, exclude_categories, include_domains, exclude_domains
         names = [_names(value) for value in chosen]
         self._selection = hosts_chosen(*names)

@@ -8,8 +8,6 @@ from operator import mul
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
-
 from ufo.schemas.dependencies import missing
 from ufo.schemas.model_files import digest, onnx_session
 from ufo.transforms.verifiers.bundled.encoding import Encoder
@@ -103,6 +101,8 @@ class BundledVerifier(Verifier):
         # One pair at a time: the weights are int8, and inputs are scaled by the values of a whole
         # call. In a batch, a pair would depend on the others.
         ids, types = self._encoder.encode(pair, self._words)
+        import numpy as np  # slow to import, and not needed to judge by rules
+
         (logits,) = self._session.run(None, {"ids": np.array([ids]), "types": np.array([types])})
         of_supported, of_refuted, of_noans = logits[0].tolist()
         supported = of_supported - float(np.logaddexp(of_refuted, of_noans))

@@ -1,0 +1,37 @@
+"""Say how a response was checked, for what shows its result."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from ufo.transforms.judges.offline import NAME
+from ufo.transforms.sources.fact_source import SourceSpec
+from ufo.transforms.verifiers.by_name import shown
+
+if TYPE_CHECKING:
+    # See `check_text`: what `ufo` imports does not import `job`.
+    from ufo.transforms.job import Job
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """How a response was checked: by which judge and models, with which sources in their order.
+
+    `models` are named where no row of evidence has its model.
+    """
+
+    judge: str
+    sources: Sequence[SourceSpec]
+    mode: str
+    tie: str
+    models: Sequence[str] = ()
+    run: str | None = None
+
+
+def asked_of(job: "Job") -> Asked:
+    """Return how a job checks a text."""
+    models = [job.judge.llm.model] if job.judge.llm else []
+    if job.judge.name == NAME:
+        models = [shown(job.judge.options.get("verifier"))]
+    sources = [replace(spec, options={**job.flags, **spec.options}) for spec in job.sources]
+    return Asked(judge=job.judge.name, sources=sources, mode=job.mode, tie=job.tie, models=models)
