@@ -278,7 +278,7 @@ async def check(
     from ufo.pipelines.runs.check import check as check_given
     from ufo.pipelines.runs.given import references_of, text_given
 
-    with python_door("ufo.check", dict(zip(options, options, strict=True))):
+    with python_door("ufo.check", {name: name for name in options}):
         return await check_given(
             text_given(text),
             question,

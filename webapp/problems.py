@@ -97,7 +97,7 @@ _KINDS: tuple[tuple[type[Exception], int, str | None], ...] = (
     (Conflict, 409, "ask for its state first, and again when it is over"),
     (SourceUnavailable, 409, "start the service with what the message names, or ask others"),
     (IndexUnusable, 409, "leave out what the message names, or build the index anew"),
-    (DoesNotFit, 409, "leave out what the message names"),
+    (DoesNotFit, 409, "change what the message names"),
     (UsageError, 422, "correct what the message names"),
     (CostCapped, 429, "start the service with a higher cap"),
     (RunError, 500, "the message names the file or endpoint; mend that"),
