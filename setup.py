@@ -1,8 +1,8 @@
 """Packaging. The versions that were tested together are in constraints.txt; here are ranges.
 
-A comment says what a package is for and, after a colon, what needs the lowest version. Without that
-the lowest is only the first that we test. `.ci/try_versions` tests the lowest versions together, and
-the newest.
+A comment says what a package is for and, after a colon, what needs the lowest version. Where it
+does not, that is only the first that we test. `.ci/try_versions` tests the lowest versions, and the
+newest.
 """
 
 import os
@@ -48,7 +48,7 @@ EXTRAS = {
         "protego>=0.7,<1",  # robots.txt
         "trafilatura>=2.3,<3",  # the main text of a page: captions, lists in lists, <pre>
         "lxml_html_clean>=0.4,<1",  # trafilatura imports it where lxml is new
-        "pypdf>=5,<8",  # the text of a PDF
+        "pypdf>=6.19,<8",  # the text of a PDF: earlier ones join superscripts to the text
     ],
     "serve": [
         "fastapi>=0.135,<1",  # the page's service: `fastapi.sse`
@@ -91,6 +91,7 @@ EXTRAS["dev"] = [
     "ruff>=0.9,<1",
     "import-linter>=2.1,<3",
     "types-PyYAML>=6.0.12",
+    "uv>=0.8,<1",  # resolves quickly, in .ci/try_versions and .ci/try_wheel
     "build>=1.2,<2",
     "setuptools>=77",  # what the packaging test builds with
     "scikit-learn>=1.6,<2",
