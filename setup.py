@@ -1,4 +1,9 @@
-"""Packaging. Ranges here; the versions that were tested together are in constraints.txt."""
+"""Packaging. The versions that were tested together are in constraints.txt; here are ranges.
+
+A comment says what a package is for and, after a colon, what needs the lowest version. Where it
+does not, that is only the first that we test. `.ci/try_versions` tests the lowest versions, and the
+newest.
+"""
 
 import os
 import re
@@ -29,9 +34,9 @@ PACKAGE_DATA = {
     "ufo.examples": ["*", "notebooks/*", "papers/**"],
 }
 
-ONNX = (  # the verifiers and embedders that are ONNX models, and their input
-    "onnxruntime>=1.20,<2",
-    "tokenizers>=0.20,<1",
+ONNX = (  # the verifiers and embedders that are ONNX models
+    "onnxruntime>=1.19,<2",  # runs them: NumPy 2; 1.17 cannot read verifiers/bundled/model.onnx
+    "tokenizers>=0.15,<1",  # their input
 )
 EXTRAS = {
     "llm": [
@@ -41,12 +46,12 @@ EXTRAS = {
         "httpx>=0.28,<0.29",  # web search and pages
         "httpcore>=1.0,<2",  # what httpx is built on; connections go to checked addresses there
         "protego>=0.7,<1",  # robots.txt
-        "trafilatura>=2,<3",  # the main text of a page
+        "trafilatura>=2.3,<3",  # the main text of a page: captions, lists in lists, <pre>
         "lxml_html_clean>=0.4,<1",  # trafilatura imports it where lxml is new
-        "pypdf>=5,<7",  # the text of a PDF
+        "pypdf>=6.19,<8",  # the text of a PDF: earlier ones join superscripts to the text
     ],
     "serve": [
-        "fastapi>=0.135,<1",  # the page's service
+        "fastapi>=0.135,<1",  # the page's service: `fastapi.sse`
         "uvicorn>=0.34,<1",  # its server
     ],
     "mcp": [
@@ -55,7 +60,7 @@ EXTRAS = {
     ],
     "onnx": [*ONNX],
     "dense": ["faiss-cpu>=1.15,<2", *ONNX],  # vectors: RaBitQ fast-scan, mapped without prefetch
-    "gs": ["gcsfs>=2026.1"],  # gs://, as fsspec knows it; so for s3:// and abfs://
+    "gs": ["gcsfs>=2026.1"],  # gs://, as fsspec knows it; each needs the fsspec of its month
     "s3": ["s3fs>=2026.1"],
     "abfs": ["adlfs>=2024.12"],
     "gcp": ["apache-beam[gcp]>=2.77,<3", "gcsfs>=2026.1"],  # Dataflow
@@ -64,10 +69,10 @@ EXTRAS = {
 TRIED = [name for name in EXTRAS if name != "gcp"]  # by the tests
 EXTRAS["all"] = [f"ufo-factuality[{','.join(EXTRAS)}]"]
 EXTRAS["hub"] = [  # models of a hub, and those without an ONNX file; not in `all`: gigabytes
-    "huggingface-hub>=1,<3",
-    "torch>=2.4",
-    "transformers>=5,<6",
-    "sentence-transformers>=6,<7",
+    "huggingface-hub>=0.25,<3",  # fetches models
+    "torch>=2.4",  # computes those without an ONNX file
+    "transformers>=5,<6",  # loads the verifiers
+    "sentence-transformers>=6,<7",  # loads the embedders
     *ONNX,
 ]
 # The tools that people evaluate with; not in `all`: each brings versions of its own.
@@ -86,6 +91,7 @@ EXTRAS["dev"] = [
     "ruff>=0.9,<1",
     "import-linter>=2.1,<3",
     "types-PyYAML>=6.0.12",
+    "uv>=0.8,<1",  # resolves quickly, in .ci/try_versions and .ci/try_wheel
     "build>=1.2,<2",
     "setuptools>=77",  # what the packaging test builds with
     "scikit-learn>=1.6,<2",
@@ -98,6 +104,7 @@ EXTRAS["dev"] = [
     "nbclient>=0.10,<1",  # executes the notebooks of the examples
     "ipykernel>=6.29,<8",  # what they run in
     "polars>=1,<3",  # a table that `ufo.evaluate` takes
+    "httpx2>=2,<3",  # requests of Starlette's TestClient; openai brings it only from 3.0
     "datasets>=4,<6",  # reads our tables, as does the next
     "fastparquet>=2024.11",
     "onnx>=1.17,<2",  # makes the tiny models that the verifiers are tested on
@@ -171,19 +178,19 @@ setup(
     install_requires=[
         "apache-beam>=2.77,<3",  # the pipelines
         "packaging>=22",  # versions of optional packages: schemas/dependencies.py
-        "fsspec>=2025.7",  # files by URI; on most systems with a package for the scheme
-        "pyarrow>=18,<26",  # tables and Parquet; Beam allows < 26
-        "duckdb>=2.0,<3",  # reports and SQL over the results
-        "numpy>=1.26,<3",  # arrays of names, offsets and vectors
+        "fsspec>=2024.12",  # files by URI; on most systems with a package for the scheme
+        "pyarrow>=20,<26",  # tables and Parquet: `maps_as_pydicts`; Beam allows < 26
+        "duckdb>=2.0,<3",  # reports and SQL over the results: `ResourceInUseException`
+        "numpy>=1.26.1,<3",  # arrays of names, offsets and vectors: faiss-cpu imports `numpy._core`
         "rank-bm25>=0.2.2,<0.3",  # ranking of small corpora and of long references
-        "tantivy>=0.27,<0.28",  # BM25 of an index
-        "PyStemmer>=2.2.0.2,<4",  # stems of index terms and of the offline judge's words
-        "sentencex>=1.0.32,<2",  # sentence ends
+        "tantivy>=0.27,<0.28",  # BM25 of an index, whose files it wrote
+        "PyStemmer>=2.2.0.2,<4",  # stems of index terms and claims: the first that installs
+        "sentencex>=1.0.32,<2",  # sentence ends: earlier ones find others
         "markdown-it-py>=3,<5",  # Markdown files of an index; rich needs it too
         "loky>=3.5,<4",  # worker processes that need no `if __name__ == \"__main__\"`
-        "filelock>=3.32,<5",  # one run of a name at a time; knows a lock whose file was deleted
-        "PyYAML>=6.0.1,<7",  # configuration files
-        "rich>=13.9,<16",  # tables and progress on a terminal
+        "filelock>=3.29.5,<5",  # one run of a name at a time: notices, but causes no, deleted file
+        "PyYAML>=6.0.1,<7",  # configuration files: the first that installs
+        "rich>=13.9.4,<16",  # tables and progress on a terminal
         "jinja2>=3.1,<4",  # the report and notebooks as HTML
     ],
     extras_require=EXTRAS,

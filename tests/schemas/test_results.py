@@ -240,7 +240,7 @@ def test_only_files_of_the_manifest_are_read(tmp_path: Path) -> None:
     (tmp_path / "run=unfinished" / ".attempt-y").mkdir(parents=True)
     # Part files of one run may differ in columns.
     part = folder / "fact_units" / "part-00000.parquet"
-    pq.write_table(pq.read_table(part).drop_columns(["query"]), part)
+    pq.write_table(pq.read_table(part, partitioning=None).drop_columns(["query"]), part)
     with open_results(tmp_path, all_runs=True) as results:
         units = results.query("SELECT unit_id FROM evidence ORDER BY unit_id").to_pydict()
         assert units == {"unit_id": ["u", "v"]}
@@ -252,7 +252,7 @@ def test_an_older_run_has_null_where_it_had_no_column_or_table(tmp_path: Path) -
     write_run(tmp_path, rows_of(ONE), "now")
     old = write_run(tmp_path, rows_of(ONE), "old", schema_version=0)
     part = old / "evidence" / "part-00000.parquet"
-    data = pq.read_table(part).drop_columns(["request_id", "probability"])
+    data = pq.read_table(part, partitioning=None).drop_columns(["request_id", "probability"])
     pq.write_table(data.append_column("extra", pa.array(["kept"])), part)
     manifest = json.loads((old / "manifest.json").read_text())
     del manifest["tables"]["usage"]
@@ -314,7 +314,7 @@ def test_files_of_several_versions_are_read_together(tmp_path: Path, copies: int
         shutil.copytree(now, tmp_path / f"run=copy-{n}")
     old = write_run(tmp_path, rows_of({"a": {"w": {"ref": "r"}}}), "old", schema_version=0)
     part = old / "evidence" / "part-00000.parquet"
-    data = pq.read_table(part).drop_columns(["request_id"])
+    data = pq.read_table(part, partitioning=None).drop_columns(["request_id"])
     pq.write_table(data.append_column("extra", pa.array(["kept"])), part)
     with open_results(tmp_path, all_runs=True) as results:
         found = results.query("FROM evidence ORDER BY run = 'old'").to_pylist()
