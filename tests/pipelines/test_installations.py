@@ -194,4 +194,6 @@ def test_evaluate_recall_and_check(version: str, tmp_path: Path) -> None:
 
 def test_a_job_for_an_engine_is_refused_where_beam_cannot_build_it(tmp_path: Path) -> None:
     said = in_ipython(JOB, tmp_path, tmp_path)
-    assert said.startswith("from a notebook Beam submits a job only with pandas 2.2 or 2.3")
+    assert said.startswith(
+        "ufo.evaluate: from a notebook Beam submits a job only with pandas 2.2 or 2.3"
+    )
