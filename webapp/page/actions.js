@@ -118,8 +118,9 @@ export function createActions(store) {
     const watched = () => setTimeout(tell, QUIET * 1000, [{ endpoint: "the service", seconds: QUIET }]);
     let watch = watched();
     try {
-      const { options } = get();
-      const settings = options ? sentOf(options, draft.settings) : draft.settings;
+      // An address has texts, and the service takes numbers and lists: their kinds are in the options.
+      const settings = sentOf(get().options ?? (await api.options()), draft.settings);
+      if (signal.aborted) return;
       for await (const { name, data } of api.check(draft, settings, signal)) {
         if (signal.aborted) return;
         clearTimeout(watch);
