@@ -64,7 +64,7 @@ def choose(settings: Settings) -> Chosen:
         if reason and explicit:
             raise SourceUnavailable(f"the fact source {spec.name!r} cannot serve: {reason}")
         if spec.name in [other.name for other in specs]:
-            raise UsageError(f"two sources are named {spec.name!r}; give each a name of its own")
+            raise DoesNotFit(f"two sources are named {spec.name!r}; give each a name of its own")
         if spec.name in (NO_SOURCE, MULTI):
             raise UsageError(
                 f"no source can be named {spec.name!r}: in verdicts, {NO_SOURCE!r} means that no "
@@ -82,7 +82,7 @@ def choose(settings: Settings) -> Chosen:
     _check_abstaining(settings, len(specs))
     if settings.mode == "single" and len(specs) > 1:
         names = ", ".join(spec.name for spec in specs)
-        raise UsageError(
+        raise DoesNotFit(
             f"--mode single asks one source, and there are {len(specs)}: {names}. Name one with "
             "--sources, or use --mode all to have each by itself."
         )
@@ -118,7 +118,7 @@ def _check_abstaining(settings: Settings, n_sources: int) -> None:
         who, other = f"the judge {settings.judge.name!r}", "another judge"
     else:
         return
-    raise UsageError(
+    raise DoesNotFit(
         f"{who} cannot say that a passage does not tell, so the first of several sources would "
         f"decide everything; use {other}, or --mode mv, single or all"
     )

@@ -19,7 +19,7 @@ from ufo.pipelines.options.groups import (
 from ufo.pipelines.options.judge_flags import OF_JUDGES
 from ufo.pipelines.options.option import Affects, names_of, of_results, of_run, option, options_of
 from ufo.schemas.dependencies import need
-from ufo.schemas.errors import UsageError
+from ufo.schemas.errors import DoesNotFit, UsageError
 from ufo.schemas.storage import CACHE_VARIABLE, OFF, default_cache, is_remote
 from ufo.transforms.judges.by_name import JUDGES, JudgeSpec, asks_llm_judge, make_judge
 from ufo.transforms.judges.judge import Judge
@@ -160,7 +160,7 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
         judge = make_judge(self.judge_spec())
         reason = JUDGES.unavailable(judge, self.judge.name)
         if reason:
-            raise UsageError(f"the judge {self.judge.name!r} cannot judge: {reason}")
+            raise DoesNotFit(f"the judge {self.judge.name!r} cannot judge: {reason}")
         return judge
 
     def said_by_verifier(self) -> str:

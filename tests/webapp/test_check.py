@@ -111,7 +111,12 @@ def test_the_newest_thousand_texts_are_kept(base: Setup, tmp_path: Path) -> None
 
 
 # What fits the description, but not the judge, the keys or the index of the service.
-UNFIT = ("a model for the offline judge", "a search without its key", "vectors an index lacks")
+UNFIT = (
+    "one vote of several sources",
+    "a model for the offline judge",
+    "a search without its key",
+    "vectors an index lacks",
+)
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "an empty text": ({"text": " "}, "empty"),
     "a misspelt source": ({"sources": ["wikipeda"]}, "wikipedia"),

@@ -14,7 +14,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-from ufo.schemas.errors import PluginError, UsageError, unknown_value
+from ufo.schemas.errors import DoesNotFit, PluginError, UsageError, unknown_value
 from ufo.schemas.forks import Opened
 from ufo.schemas.model_files import is_hub_name
 from ufo.transforms.plugin_errors import named_errors
@@ -61,7 +61,7 @@ def usable(name: str) -> str:
     whole = _absolute(name)
     reason = VERIFIERS.unavailable(make_verifier(whole), name)
     if reason:
-        raise UsageError(f"the verifier {name!r} cannot be used: {reason}")
+        raise DoesNotFit(f"the verifier {name!r} cannot be used: {reason}")
     return whole
 
 

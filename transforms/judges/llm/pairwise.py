@@ -33,7 +33,7 @@ from functools import partial
 from math import exp
 from typing import Final
 
-from ufo.schemas.errors import UsageError
+from ufo.schemas.errors import DoesNotFit
 from ufo.schemas.records import NOANS, REFUTED, SUPPORTED
 from ufo.schemas.text import storable
 from ufo.transforms.judges.llm import fact_function
@@ -209,9 +209,9 @@ def formulation(prompts: Prompts, settings: LlmSettings) -> Formulation:
     kind, labels = settings.formulation, settings.verdict_labels
     published = settings.as_published and kind != STEPWISE
     if published and kind in GROUNDING:
-        raise UsageError(f"--formulation {kind} has one form, its own; leave out --as_published")
+        raise DoesNotFit(f"--formulation {kind} has one form, its own; leave out --as_published")
     if published and labels != TF:
-        raise UsageError(
+        raise DoesNotFit(
             f"--formulation {kind} --as_published has no third verdict, as in its paper: add "
             "--verdict_labels tf"
         )

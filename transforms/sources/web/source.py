@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from ufo.schemas.dependencies import missing
-from ufo.schemas.errors import UsageError, ends_run, unknown_value
+from ufo.schemas.errors import DoesNotFit, UsageError, ends_run, unknown_value
 from ufo.schemas.records import Failure, OpenUnits, Passage, Usage
 from ufo.schemas.storage import is_remote
 from ufo.schemas.text import quantity
@@ -99,7 +99,7 @@ class WebSource(FactSource):
             from ufo.indexes.embedders import ALLOWED, checked_name  # numpy is slow to import
 
             if embedder is None:
-                raise UsageError(f"--web_retriever dense needs --embedder: {ALLOWED}")
+                raise DoesNotFit(f"--web_retriever dense needs --embedder: {ALLOWED}")
             self.embedder = checked_name(embedder)
         self.search = search
         self.queries_a_request = self._api.batch
