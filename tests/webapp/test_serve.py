@@ -3,11 +3,13 @@
 import json
 import signal
 import socket
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from tests.llm_server import LlmServer
@@ -28,6 +30,16 @@ def test_the_command_serves_until_interrupted(index: Path, tmp_path: Path) -> No
         assert process.stderr is not None
         assert process.stderr.read() == ""
         assert process.wait() == 0
+
+
+def test_an_answer_on_an_open_connection_is_not_held_back(client: httpx.Client) -> None:
+    """A client acknowledges after 40 ms what it has got; an answer in two parts must not wait."""
+    seconds = []
+    for _ in range(30):
+        began = time.perf_counter()
+        assert client.get("/health").status_code == 200
+        seconds.append(time.perf_counter() - began)
+    assert sorted(seconds)[8] < 0.035  # the first few are acknowledged at once
 
 
 @pytest.fixture
