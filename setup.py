@@ -29,6 +29,7 @@ PACKAGE_DATA = {
     "ufo.transforms.prompts": ["*.txt"],
     "ufo.transforms.verifiers": ["*.json", "*.toml"],
     "ufo.transforms.verifiers.bundled": ["*.onnx", "*.json", "*.md"],
+    "ufo.transforms.sources": ["*.yaml"],
     "ufo.transforms.sources.web": ["*.yaml"],
     "ufo.webapp": ["page/**"],
     "ufo.examples": ["*", "notebooks/*", "papers/**"],

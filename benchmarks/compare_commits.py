@@ -38,7 +38,7 @@ def ufo(code: Path, *words: object) -> None:
 
 
 def evaluate(
-    commit: str, folder: Path, made: Path, examples: Path, modes: dict[str, str]
+    commit: str, folder: Path, generated: Path, examples: Path, modes: dict[str, str]
 ) -> dict[str, Path]:
     """Return the folders of the runs that a commit wrote, by the name of their input."""
     code = folder / "code"
@@ -46,14 +46,14 @@ def evaluate(
     try:
         index = folder / "index"
         ufo(code, "index", "build", "--input", examples / "encyclopaedia.xml", "--output", index)
-        found = {}
+        folders = {}
         for mode, sources in modes.items():
-            for name, given in (("examples", examples / "responses.jsonl"), ("made", made)):
-                found[f"{name}_{mode}"] = folder / f"{name}_{mode}"
-                files = ("--input", given, "--output", found[f"{name}_{mode}"])
+            for name, path in (("examples", examples / "responses.jsonl"), ("made", generated)):
+                folders[f"{name}_{mode}"] = folder / f"{name}_{mode}"
+                files = ("--input", path, "--output", folders[f"{name}_{mode}"])
                 asked = ("--sources", sources, "--index", index, "--mode", mode)
                 ufo(code, "evaluate", *files, *asked, *JUDGED)
-        return found
+        return folders
     finally:
         subprocess.run(["git", "worktree", "remove", "--force", code], cwd=ROOT, check=True)
 
@@ -79,19 +79,19 @@ def main() -> None:
     modes = {"seq": BOTH} if arguments.quick else MODES
     result: dict[str, Any] = {"responses": number, "equal": {}, "rows": {}}
     with tempfile.TemporaryDirectory() as folder:
-        made, examples = Path(folder, "made.jsonl"), ROOT / "examples"
-        write_input(made, number)
+        generated, examples = Path(folder, "made.jsonl"), ROOT / "examples"
+        write_input(generated, number)
         runs = []
         for name in ("before", "after"):
             below = Path(folder, name)
             below.mkdir()
-            runs.append(evaluate(getattr(arguments, name), below, made, examples, modes))
+            runs.append(evaluate(getattr(arguments, name), below, generated, examples, modes))
         before, after = runs
         for kind in before:
             for table in TABLES:
-                one, other = rows(before[kind], table), rows(after[kind], table)
-                result["rows"][f"{kind}/{table}"] = len(one)
-                result["equal"][f"{kind}/{table}"] = one == other
+                rows_before, rows_after = rows(before[kind], table), rows(after[kind], table)
+                result["rows"][f"{kind}/{table}"] = len(rows_before)
+                result["equal"][f"{kind}/{table}"] = rows_before == rows_after
     result["all_equal"] = all(result["equal"].values())
     print(json.dumps(result))
     raise SystemExit(0 if result["all_equal"] else 1)

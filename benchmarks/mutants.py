@@ -247,7 +247,7 @@ def lines_of(data: Path, code: Path) -> dict[str, dict[int, list[str]]]:
     from coverage import CoverageData
     from coverage.exceptions import DataError
 
-    found: dict[str, dict[int, set[str]]] = defaultdict(lambda: defaultdict(set))
+    tests_of: dict[str, dict[int, set[str]]] = defaultdict(lambda: defaultdict(set))
     for path in data.glob(".coverage.*"):
         part = CoverageData(basename=str(path))
         try:
@@ -257,10 +257,10 @@ def lines_of(data: Path, code: Path) -> dict[str, dict[int, list[str]]]:
         for file in part.measured_files():
             name = Path(file).resolve().relative_to(code.resolve()).as_posix()
             for line, contexts in part.contexts_by_lineno(file).items():
-                found[name][line] |= {function(test) for test in contexts if test}
+                tests_of[name][line] |= {function(test) for test in contexts if test}
     return {
         name: {line: sorted(tests) for line, tests in lines.items()}
-        for name, lines in found.items()
+        for name, lines in tests_of.items()
     }
 
 
@@ -379,7 +379,7 @@ def copied(folder: Path) -> Path:
     return folder
 
 
-def told(outcome: Outcome) -> str:
+def summary_of(outcome: Outcome) -> str:
     """Return what is printed of a mutant: the mistake, and which test caught it."""
     change = outcome.change
     before = ast.unparse(ast.Constant(outcome.before))
@@ -435,7 +435,7 @@ def main() -> None:
                 outcome = tried(Outcome(name, change, before), code, by_line, options.seconds)
             finally:
                 copies.put(code)
-            print(told(outcome), file=sys.stderr, flush=True)
+            print(summary_of(outcome), file=sys.stderr, flush=True)
             return outcome
 
         with ThreadPoolExecutor(options.jobs) as pool:
@@ -445,20 +445,20 @@ def main() -> None:
 
 def result(outcomes: Sequence[Outcome], seed: int) -> dict[str, Any]:
     """Return what is printed: counts by folder and kind, and each mutant that survived."""
-    survived = [one for one in outcomes if not one.caught_by]
+    survived = [outcome for outcome in outcomes if not outcome.caught_by]
     folders: dict[str, Counter[str]] = defaultdict(Counter)
     kinds: dict[str, Counter[str]] = defaultdict(Counter)
-    for one in outcomes:
-        for counter in (folders[one.name.partition("/")[0]], kinds[one.change.kind]):
+    for outcome in outcomes:
+        for counter in (folders[outcome.name.partition("/")[0]], kinds[outcome.change.kind]):
             counter["mutants"] += 1
-            counter["caught"] += bool(one.caught_by)
+            counter["caught"] += bool(outcome.caught_by)
     return {
         "seed": seed,
         "mutants": len(outcomes),
         "caught": len(outcomes) - len(survived),
         "folders": folders,
         "kinds": kinds,
-        "survived": [one.row() for one in survived],
+        "survived": [outcome.row() for outcome in survived],
     }
 
 

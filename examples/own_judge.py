@@ -25,9 +25,9 @@ class Contained(ufo.Judge):
     # It may be a coroutine (`async def`), and then many responses are judged at once.
     def outcome(self, unit: ufo.FactUnit, passage: ufo.Passage) -> ufo.Judgement:
         wanted, there = self._pieces(unit.claim), self._pieces(passage.text)
-        found = len(wanted & there) / max(len(wanted), 1)
-        said = "supported" if found >= self.share else "noans"
-        return ufo.Judgement(said, rationale=f"the passage has {found:.0%} of the claim")
+        share = len(wanted & there) / max(len(wanted), 1)
+        label = "supported" if share >= self.share else "noans"
+        return ufo.Judgement(label, rationale=f"the passage has {share:.0%} of the claim")
 
     def _pieces(self, text: str) -> set[str]:
         shown = "".join(filter(str.isalnum, text.lower()))

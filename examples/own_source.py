@@ -23,5 +23,5 @@ class Glossary(ufo.FactSource):
 
     def find(self, unit: ufo.FactUnit) -> list[ufo.Passage]:
         claim = unit.claim.lower()
-        found = [text for term, text in DEFINITIONS.items() if term in claim]
-        return [ufo.Passage(text, title="Glossary") for text in found[: self.passages]]
+        definitions = [text for term, text in DEFINITIONS.items() if term in claim]
+        return [ufo.Passage(text, title="Glossary") for text in definitions[: self.passages]]

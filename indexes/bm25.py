@@ -14,7 +14,7 @@ import tantivy
 
 from ufo.indexes.retriever import TITLE_WEIGHT, Hit, ranked_passages
 from ufo.indexes.tokens import analyzer, prepared, query_terms
-from ufo.schemas.storage import temporary_folder
+from ufo.schemas.temporary import temporary_folder
 
 FOLDER = "tantivy"
 SETTINGS = {

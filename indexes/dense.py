@@ -65,14 +65,15 @@ class Dense:
         if everywhere and len(self._rows):
             wide = k if self._candidates is self._index else max(_CANDIDATES, 4 * k)
             wide = min(wide, len(self._rows))
-            _, found = self._candidates.search(np.ascontiguousarray(vectors[everywhere]), wide)
-            for at, row in zip(everywhere, found, strict=True):
+            _, neighbours = self._candidates.search(np.ascontiguousarray(vectors[everywhere]), wide)
+            for at, row in zip(everywhere, neighbours, strict=True):
                 positions[at] = row[row >= 0]
         for at, rows in enumerate(within or ()):
             if rows is not None:
                 positions[at] = self._positions(rows)
         return [
-            self._ranked(vector, found, k) for vector, found in zip(vectors, positions, strict=True)
+            self._ranked(vector, candidates, k)
+            for vector, candidates in zip(vectors, positions, strict=True)
         ]
 
     def _positions(self, rows: Sequence[int]) -> npt.NDArray[np.int64]:
@@ -80,8 +81,8 @@ class Dense:
         at = np.searchsorted(self._rows, wanted)
         inside = at < len(self._rows)
         at, wanted = at[inside], wanted[inside]
-        found: npt.NDArray[np.int64] = at[self._rows[at] == wanted]
-        return found
+        positions: npt.NDArray[np.int64] = at[self._rows[at] == wanted]
+        return positions
 
     def _ranked(self, vector: Vectors, positions: npt.NDArray[np.int64], k: int) -> list[Hit]:
         if not len(positions):

@@ -150,10 +150,10 @@ class OnnxEmbedder:
 
     def _vector(self, text: str) -> Vectors:
         encoding = self._tokenizer.encode(text)
-        found: Vectors = self._model.run(encoding.ids, encoding.type_ids, self._output)
-        if found.ndim == 1:
-            return found
-        pooled: Vectors = found[0] if self._pooling == _CLS else found.mean(axis=0)
+        vectors: Vectors = self._model.run(encoding.ids, encoding.type_ids, self._output)
+        if vectors.ndim == 1:
+            return vectors
+        pooled: Vectors = vectors[0] if self._pooling == _CLS else vectors.mean(axis=0)
         return pooled
 
 
@@ -325,10 +325,10 @@ def embedder_of(folder: Path, manifest: Mapping[str, Any], wanted: str | None) -
         IndexUnusable: the index has no vectors, they are from another embedder, or their embedder
             cannot be used here.
     """
-    made = manifest.get("embedder")
-    if not made:
+    described = manifest.get("embedder")
+    if not described:
         raise IndexUnusable(f"{folder} has no vectors: use --retriever bm25, or {_REBUILD}")
-    name = str(made["name"])
+    name = str(described["name"])
     chosen = name if wanted is None else checked_name(wanted)
     if chosen != name and f"{OPENAI}:" in (name + chosen):
         raise IndexUnusable(_another(folder, name, chosen))
@@ -338,12 +338,12 @@ def embedder_of(folder: Path, manifest: Mapping[str, Any], wanted: str | None) -
         raise IndexUnusable(
             f"the vectors of {folder} were made by the embedder {name!r}: {error}"
         ) from error
-    check_same(folder, made, embedder)
+    check_same(folder, described, embedder)
     return embedder
 
 
-def check_same(folder: Path, made: Mapping[str, Any], embedder: Embedder) -> None:
-    """Check that an embedder is the one that made an index's vectors, `made` in its manifest.
+def check_same(folder: Path, described: Mapping[str, Any], embedder: Embedder) -> None:
+    """Check that an embedder is the one that made an index's vectors, `described` in its manifest.
 
     Raises:
         IndexUnusable: it is another, or has changed.
@@ -351,10 +351,10 @@ def check_same(folder: Path, made: Mapping[str, Any], embedder: Embedder) -> Non
     # The version of a local model is a checksum, so its folder may differ from the build's. The
     # version of an endpoint is "" and its dimension 0 until its first reply.
     for what, now in (("version", embedder.version), ("dimension", embedder.dimension)):
-        if now and now != made[what]:
+        if now and now != described[what]:
             raise IndexUnusable(
-                f"{_another(folder, str(made['name']), embedder.name)} (its {what} is {now!r}, "
-                f"theirs {made[what]!r})"
+                f"{_another(folder, str(described['name']), embedder.name)} (its {what} is "
+                f"{now!r}, theirs {described[what]!r})"
             )
 
 

@@ -158,15 +158,15 @@ def add_engines(
         need("dense", f"the embedder {embedder}")
         from ufo.indexes import dense  # FAISS is heavy, and needed for vectors alone
 
-        made = make_embedder(embedder)
-        of = f"{made.name} {made.version} {sha256_of(str(building / PASSAGES))}"
+        model = make_embedder(embedder)
+        of = f"{model.name} {model.version} {sha256_of(str(building / PASSAGES))}"
         vectors = building.with_name(f"{building.name}-vectors")
         if vectors.is_dir() and (vectors / _VECTORS_OF).read_text() != of:
             shutil.rmtree(vectors)
         vectors.mkdir(exist_ok=True)
         (vectors / _VECTORS_OF).write_text(of)
-        files += dense.build(building, made, vectors, say)
-        content["embedder"] = description(made)
+        files += dense.build(building, model, vectors, say)
+        content["embedder"] = description(model)
         shutil.rmtree(vectors)
     shutil.rmtree(building / BLOCKS)
     write_manifest(building, files, content)

@@ -73,10 +73,10 @@ class Index:
                 [
                     ScoredPassage(hit.row, hit.score, passage)
                     for hit, passage in zip(
-                        found, self.store.get([hit.row for hit in found]), strict=True
+                        query_hits, self.store.get([hit.row for hit in query_hits]), strict=True
                     )
                 ]
-                for found in hits
+                for query_hits in hits
             ]
 
     def names_in(self, text: str) -> tuple[str, ...]:
@@ -146,11 +146,11 @@ def _open(
         need("dense", "search by vectors")
         from ufo.indexes.dense import Dense  # FAISS is heavy, and BM25 does not need it
 
-        model, made = embedder_of(folder, manifest, embedder), manifest["embedder"]
+        model, described = embedder_of(folder, manifest, embedder), manifest["embedder"]
 
         def embed(queries: Sequence[str]) -> Vectors:
             vectors = vectors_of(model, queries)
-            check_same(folder, made, model)  # what an endpoint is shows in its replies
+            check_same(folder, described, model)  # what an endpoint is shows in its replies
             return vectors
 
         chosen = Dense(folder, embed)

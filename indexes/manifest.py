@@ -19,9 +19,10 @@ from uuid import uuid4
 from filelock import FileLock
 
 from ufo.schemas import storage
+from ufo.schemas.cache_folder import kept_folder
 from ufo.schemas.errors import IndexUnusable, reason_of
+from ufo.schemas.file_systems import is_remote
 from ufo.schemas.state_files import state_bytes, state_in
-from ufo.schemas.storage import kept_folder
 
 FORMAT = "ufo-index"
 VERSION = 4
@@ -66,11 +67,11 @@ def read_manifest(path: Path, *, verify: bool = False) -> tuple[dict[str, Any], 
     rebuild = REBUILD.format(path=path)
     for name, size, digest in files:
         file = path / name
-        found = file.stat().st_size if file.exists() else "no"
-        if found != size:
+        actual_size = file.stat().st_size if file.exists() else "no"
+        if actual_size != size:
             raise IndexUnusable(
-                f"{path} is damaged: {name} has {found} bytes where the manifest says {size}; "
-                f"{rebuild}"
+                f"{path} is damaged: {name} has {actual_size} bytes where the manifest says "
+                f"{size}; {rebuild}"
             )
         if (verify or size <= _SMALL) and storage.sha256_of(str(file)) != digest:
             raise IndexUnusable(f"{path} is damaged: the checksum of {name} differs; {rebuild}")
@@ -128,7 +129,7 @@ def local_index(path: str | Path) -> Path:
     Raises:
         IndexUnusable: the index cannot be read, or it is incomplete.
     """
-    if not storage.is_remote(str(path)):
+    if not is_remote(str(path)):
         return Path(path).expanduser().resolve()
     uri = str(path).rstrip("/")
     try:

@@ -78,43 +78,43 @@ class Reranker:
         again = [at for at, rows in enumerate(added) if rows]
         within = [[*added[at], *(hit.row for hit in first[at])] for at in again]
         hits = self._retriever.search([queries[at] for at in again], max(_CHOICE, k), within)
-        for at, found in zip(again, hits, strict=True):
-            first[at] = found
+        for at, candidates in zip(again, hits, strict=True):
+            first[at] = candidates
         return [
-            self._chosen(query, found, own, k)
-            for query, found, own in zip(queries, first, pages, strict=True)
+            self._chosen(query, candidates, own, k)
+            for query, candidates, own in zip(queries, first, pages, strict=True)
         ]
 
     def _pages(self, names: Sequence[str]) -> set[int]:
         return {page for name in names for page in self._names.pages(name)}
 
-    def _added(self, found: Sequence[Hit], named: set[int]) -> list[int]:
+    def _added(self, hits: Sequence[Hit], named: set[int]) -> list[int]:
         """Return the rows of named pages that are not among the hits."""
         rows = dict.fromkeys(self._store.rows_of_pages(sorted(named)))
-        for hit in found[:_SEEDS]:
+        for hit in hits[:_SEEDS]:
             linked = sorted(self._linked_pages(hit.row))
             rows.update(dict.fromkeys(self._store.rows_of_pages(linked, _LEADS)))
-        known = {hit.row for hit in found}
+        known = {hit.row for hit in hits}
         return [row for row in rows if row not in known][:_MOST_ROWS]
 
-    def _chosen(self, query: str, found: Sequence[Hit], named: set[int], k: int) -> list[Hit]:
+    def _chosen(self, query: str, hits: Sequence[Hit], named: set[int], k: int) -> list[Hit]:
         terms = query_terms(query)
-        if not found or not terms:
-            return list(found[:k])
-        seen = [self._seen(hit.row) for hit in found]
-        best = max(abs(hit.score) for hit in found) or 1.0
-        scores = np.array([hit.score / best for hit in found])
+        if not hits or not terms:
+            return list(hits[:k])
+        seen = [self._seen(hit.row) for hit in hits]
+        best = max(abs(hit.score) for hit in hits) or 1.0
+        scores = np.array([hit.score / best for hit in hits])
         scores += NAMED * np.array([one.page in named for one in seen])
         present = np.array([[term in one.terms for term in terms] for one in seen])
         rarity = np.array(self._bm25.rarity(terms))
         weights = COVERAGE * rarity / (rarity.sum() or 1.0)
 
         def links(at: int) -> _Floats:
-            pages, name = self._linked_pages(found[at].row), seen[at].name
+            pages, name = self._linked_pages(hits[at].row), seen[at].name
             return np.array(
                 [
-                    LINKED if one.page in pages else LINKING if name in one.text else 0.0
-                    for one in seen
+                    LINKED if passage.page in pages else LINKING if name in passage.text else 0.0
+                    for passage in seen
                 ]
             )
 
@@ -123,7 +123,7 @@ class Reranker:
         # If no passage of a named page was chosen, the best of these replaces the last choice.
         if len(own) and 1 < k == len(chosen) and not set(own.tolist()) & set(chosen):
             chosen[-1] = int(own[np.argmax(scores[own])])
-        return [found[at] for at in chosen]
+        return [hits[at] for at in chosen]
 
     def _read(self, row: int) -> _Seen:
         [passage] = self._store.get([row])

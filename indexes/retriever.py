@@ -52,16 +52,16 @@ class Hybrid:
     BM25, and the difference between them is not significant.
     """
 
-    def __init__(self, one: Retriever, other: Retriever) -> None:
-        self._retrievers = (one, other)
+    def __init__(self, first: Retriever, second: Retriever) -> None:
+        self._retrievers = (first, second)
 
     def search(
         self, queries: Sequence[str], k: int, within: Sequence[Sequence[int] | None] | None = None
     ) -> list[list[Hit]]:
         """See `Retriever`; scores are sums of reciprocal ranks."""
         depth = max(k, _FUSION_DEPTH)
-        found = [one.search(queries, depth, within) for one in self._retrievers]
-        return [_fused(lists)[:k] for lists in zip(*found, strict=True)]
+        rankings = [one.search(queries, depth, within) for one in self._retrievers]
+        return [_fused(lists)[:k] for lists in zip(*rankings, strict=True)]
 
 
 def _fused(lists: Sequence[Sequence[Hit]]) -> list[Hit]:

@@ -22,8 +22,8 @@ def pieces(text: str, language: str) -> Iterator[str]:
         window = text[start : start + _WINDOW]
         if len(window) > _WINDOW_OF_MARKS and sum(map(str.isalnum, window)) < len(window) * 2 // 3:
             window = window[:_WINDOW_OF_MARKS]
-        found = list(sentencex.segment(language, window))
-        if start + len(window) < len(text) and len(found) > 1:
-            found.pop()
-        yield from found
-        start += sum(map(len, found))
+        sentences = list(sentencex.segment(language, window))
+        if start + len(window) < len(text) and len(sentences) > 1:
+            sentences.pop()
+        yield from sentences
+        start += sum(map(len, sentences))

@@ -44,13 +44,13 @@ class Arguments:
         """Return an argument, "" for one that is not given."""
         return self.texts.get(key, "").strip(_BLANK)
 
-    def given(self) -> list[str]:
+    def nonempty_keys(self) -> list[str]:
         """Return the keys of arguments that are not empty."""
         return [key for key in self.texts if self.get(key)]
 
     def numbered(self) -> list[str]:
         """Return the numbered arguments in order, "" for an empty one before the last."""
-        last = max((int(key) for key in self.given() if key.isdecimal()), default=0)
+        last = max((int(key) for key in self.nonempty_keys() if key.isdecimal()), default=0)
         return [self.get(str(number)) for number in range(1, min(last, _MOST_ARGUMENTS) + 1)]
 
 
@@ -128,7 +128,7 @@ def _filled(alternative: str, arguments: Arguments) -> str | None:
     if alternative == "{1}…":
         return arguments.texts["1"] if arguments.get("1") else None  # "5{{nowrap| km}}"
     keys = _keys(alternative)
-    if keys is not None and not _NOT_SHOWN.union(keys).issuperset(arguments.given()):
+    if keys is not None and not _NOT_SHOWN.union(keys).issuperset(arguments.nonempty_keys()):
         return None
     pattern = alternative.removesuffix("…")
     text = ""
@@ -199,14 +199,14 @@ def _date(order: str, limit: int, arguments: Arguments) -> str | None:
         return texts[0]  # a date as it is written: {{dts|9 May 1932}}
     if style is None or not texts or len(texts) > limit:
         return None
-    given = dict(zip(order, texts, strict=False))
+    parts = dict(zip(order, texts, strict=False))
     if named := [text for text in texts[:3] if text.lower() in style.months]:
         others = [text for text in texts[:3] if text and text not in named]
-        given = {"y" if _YEAR.fullmatch(text) else "d": text for text in others}
-        given["m"] = str(style.months[named[0].lower()])
-        if len(given) != len(others) + len(named):
+        parts = {"y" if _YEAR.fullmatch(text) else "d": text for text in others}
+        parts["m"] = str(style.months[named[0].lower()])
+        if len(parts) != len(others) + len(named):
             return None
-    year, month, day = (given.get(part, "") for part in "ymd")
+    year, month, day = (parts.get(part, "") for part in "ymd")
     if not (_YEAR.fullmatch(year) or (named and day and not year)) or (day and not month):
         return None
     if (month and not _MONTH.fullmatch(month)) or (day and not _DAY.fullmatch(day)):
@@ -328,11 +328,11 @@ def _measure(text: str) -> str | None:
     return match[1] + power + (f" {match[4]}/{match[5]}" if match[4] else "")
 
 
-def _unit_name(code: str, one: bool, joined: bool) -> str | None:
+def _unit_name(code: str, singular: bool, joined: bool) -> str | None:
     """Return the text of a unit after its value; `joined` by a hyphen as an adjective."""
     scaled = _SCALED.fullmatch(code)
     if scaled:
-        unit = _unit_name(scaled[2], one=False, joined=False)
+        unit = _unit_name(scaled[2], singular=False, joined=False)
         return None if unit is None else f" {_SCALES[scaled[1]]}{unit}"
     names = _UNITS.get(code)
     if names is None:
@@ -340,7 +340,7 @@ def _unit_name(code: str, one: bool, joined: bool) -> str | None:
     single, _, several = names.partition("|")
     if not several:
         return single if single in ("°", "%") else f" {single}"
-    return f"-{single}" if joined else f" {single if one else several}"
+    return f"-{single}" if joined else f" {single if singular else several}"
 
 
 _IN_WORDS = re.compile(r"[|]| [a-z]")  # English ones, of units and between values

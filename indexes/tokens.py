@@ -93,12 +93,12 @@ def prepared(text: str) -> str:
     return text if text.isascii() else _RUN.sub(_pairs, text)
 
 
-def _folded(found: re.Match[str]) -> str:
+def _folded(match: re.Match[str]) -> str:
     """Return the folded form of a small number, or of characters that stand together."""
-    run, start = found[0], found.start()
+    run, start = match[0], match.start()
     folded = _kept_fold(run) if len(run) <= _SHORT_RUN else _fold(run)
-    behind_digit = start > 0 and found.string[start - 1].isdigit()
-    return f" {folded}" if found[1] is None and behind_digit else folded
+    behind_digit = start > 0 and match.string[start - 1].isdigit()
+    return f" {folded}" if match[1] is None and behind_digit else folded
 
 
 def _fold(run: str) -> str:

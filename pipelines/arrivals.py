@@ -15,16 +15,17 @@ from dataclasses import dataclass
 from hashlib import sha256
 from itertools import chain
 
-from ufo.pipelines.runs.taken import (
+from ufo.pipelines.runs.window_files import (
     LOST,
     MARKED,
     UNUSABLE,
     ArrivedFile,
     Content,
-    TakenFile,
+    WindowFile,
     first_gap,
 )
 from ufo.schemas import storage
+from ufo.schemas.file_systems import is_remote
 
 _LOOKS_GONE = 2  # after so many a file is gone, not renamed: its new name is known by then
 _SHOWN = 5
@@ -53,7 +54,7 @@ class Arrivals:
     """
 
     def __init__(
-        self, patterns: Sequence[str], taken: Iterable[TakenFile], say: Callable[[str], None]
+        self, patterns: Sequence[str], taken: Iterable[WindowFile], say: Callable[[str], None]
     ) -> None:
         self.unsettled = False
         self._patterns = patterns
@@ -64,19 +65,21 @@ class Arrivals:
         self._judged: dict[str, int] = {}  # when, in nanoseconds since 1970
         self._waiting: dict[str, ArrivedFile] = {}
         self._gone: dict[str, int] = {}  # how many looks have missed a waiting file
-        self._homes: dict[TakenFile, str] = {}  # under which other name a taken file is now
+        self._homes: dict[WindowFile, str] = {}  # under which other name a taken file is now
         self.know(taken)
 
-    def know(self, taken: Iterable[TakenFile]) -> None:
+    def know(self, taken: Iterable[WindowFile]) -> None:
         """Take note of all that is in windows; it has grown, or more is known of it."""
-        self._by_path: dict[str, list[TakenFile]] = defaultdict(list)
-        self._by_head: dict[tuple[int, str], list[TakenFile]] = defaultdict(list)
-        for one in taken:
-            self._by_path[one.file.path].append(one)
-            if one.outcome == LOST:
-                self._judged.pop(one.file.path, None)  # it may be back
-            elif one.file.first is not None:
-                self._by_head[min(one.file.size, MARKED), one.file.first].append(one)
+        self._by_path: dict[str, list[WindowFile]] = defaultdict(list)
+        self._by_head: dict[tuple[int, str], list[WindowFile]] = defaultdict(list)
+        for taken_file in taken:
+            self._by_path[taken_file.file.path].append(taken_file)
+            if taken_file.outcome == LOST:
+                self._judged.pop(taken_file.file.path, None)  # it may be back
+            elif taken_file.file.first is not None:
+                self._by_head[min(taken_file.file.size, MARKED), taken_file.file.first].append(
+                    taken_file
+                )
         self._lengths = sorted({length for length, _ in self._by_head})
 
     def look(self) -> list[ArrivedFile]:
@@ -96,7 +99,7 @@ class Arrivals:
     def closing(self) -> list[ArrivedFile]:
         """Return what the next window takes: each waiting file as it is now, and those that have
         waited and are gone."""
-        found: list[ArrivedFile] = []
+        files: list[ArrivedFile] = []
         for path, file in [*self._waiting.items()]:
             news: ArrivedFile | None = file
             if path in self._gone:
@@ -108,8 +111,8 @@ class Arrivals:
             del self._waiting[path]
             self._judged.pop(path, None)  # the window may take only some of what is new
             if news is not None:
-                found.append(news)
-        return found
+                files.append(news)
+        return files
 
     def found_at(self, file: ArrivedFile) -> str | None:
         """Return the path at which a file of a window is now, if it was renamed."""
@@ -175,18 +178,18 @@ class Arrivals:
         self._judged.pop(path, None)  # it was changed meanwhile: the next look finds out
         return None
 
-    def _range(self, content: Content, own: Sequence[TakenFile]) -> ArrivedFile | None:
+    def _range(self, content: Content, own: Sequence[WindowFile]) -> ArrivedFile | None:
         """Return the first range that no window has taken, be it of the files of this name (`own`)
         or of those that were moved here; None if there is none."""
         path, size = content.path, content.size
-        covered = [(one.file.start, one.file.size) for one in own]
+        covered = [(taken_file.file.start, taken_file.file.size) for taken_file in own]
         moved = None
-        for one in self._moved_here(content):
+        for taken_file in self._moved_here(content):
             # Of two files of the same content, each is one of those that were taken.
-            if _adds(covered, one.file):
-                covered.append((one.file.start, one.file.size))
-                self._homes[one] = path
-                moved = one
+            if _adds(covered, taken_file.file):
+                covered.append((taken_file.file.start, taken_file.file.size))
+                self._homes[taken_file] = path
+                moved = taken_file
         gap = first_gap(covered, size)
         if moved is not None:
             old, what = moved.file.path, "; what was added to it is new" if gap else ""
@@ -204,26 +207,28 @@ class Arrivals:
                 return None
         return content.arrived(start, end)
 
-    def _say_replaced(self, path: str, earlier: Sequence[TakenFile]) -> None:
+    def _say_replaced(self, path: str, earlier: Sequence[WindowFile]) -> None:
         if any(one.outcome not in (LOST, UNUSABLE) for one in earlier):
             self._say_once(
                 f"{path} has another content than the file that window {earlier[-1].window} has "
                 "taken: it is a new file."
             )
 
-    def _moved_here(self, content: Content) -> Iterator[TakenFile]:
+    def _moved_here(self, content: Content) -> Iterator[WindowFile]:
         """Yield what windows have taken under other names that are gone, or of other files now, and
         that is in this file; the earliest bytes first."""
-        found = [
-            one
+        taken_files = [
+            taken_file
             for head in self._heads(content)
-            for one in self._by_head.get(head, ())
-            if one.file.path != content.path and _has(content, one)
+            for taken_file in self._by_head.get(head, ())
+            if taken_file.file.path != content.path and _has(content, taken_file)
         ]
-        for one in sorted(found, key=lambda one: (one.file.start, -one.file.size)):
-            home = self._homes.get(one, content.path)
-            if not _is_at(one, one.file.path) and (home == content.path or not _is_at(one, home)):
-                yield one
+        for taken_file in sorted(taken_files, key=lambda one: (one.file.start, -one.file.size)):
+            home = self._homes.get(taken_file, content.path)
+            if not _is_at(taken_file, taken_file.file.path) and (
+                home == content.path or not _is_at(taken_file, home)
+            ):
+                yield taken_file
 
     def _heads(self, content: Content) -> Iterator[tuple[int, str]]:
         digest, at = sha256(), 0
@@ -280,7 +285,7 @@ class Arrivals:
 
 def _paths(pattern: str) -> Iterator[str]:
     """Yield what matches a pattern."""
-    if storage.is_remote(pattern):
+    if is_remote(pattern):
         yield from storage.matches(pattern)
     elif os.path.lexists(pattern):
         yield os.path.abspath(pattern)
@@ -292,7 +297,7 @@ def _paths(pattern: str) -> Iterator[str]:
                 yield os.path.abspath(path)
 
 
-def _has(content: Content, taken: TakenFile) -> bool:
+def _has(content: Content, taken: WindowFile) -> bool:
     """Return whether a file begins with what was taken. What could not be used is in it only if
     nothing was added: the addition may be what it lacked."""
     if taken.outcome == LOST:
@@ -302,7 +307,7 @@ def _has(content: Content, taken: TakenFile) -> bool:
     return content.begins_with(taken.file)
 
 
-def _is_at(taken: TakenFile, path: str) -> bool:
+def _is_at(taken: WindowFile, path: str) -> bool:
     """Return whether what was taken is in the file at a path now."""
     state = _state(path)
     return state is not None and Content(path, max(0, state.size)).begins_with(taken.file)
@@ -324,15 +329,15 @@ def _is_recent(state: State, judged: int) -> bool:
 def _state(path: str) -> State | None:
     """Return the state of a file; None if it was deleted meanwhile."""
     try:
-        if storage.is_remote(path):
+        if is_remote(path):
             size, version = storage.version(path)
             return State(size, version=version)
-        found = os.stat(path)
+        status = os.stat(path)
     except (OSError, IndexError):
-        if storage.is_remote(path) or not os.path.lexists(path):
+        if is_remote(path) or not os.path.lexists(path):
             return None
         return State(_NO_FILE)
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         return State(_NO_FILE)
-    dates = found.st_mtime_ns, found.st_ctime_ns
-    return State(found.st_size, dates, identity=(found.st_dev, found.st_ino))
+    dates = status.st_mtime_ns, status.st_ctime_ns
+    return State(status.st_size, dates, identity=(status.st_dev, status.st_ino))

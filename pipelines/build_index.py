@@ -149,14 +149,14 @@ class Settings(NamedTuple):
 
 
 def write_blocks(
-    part: Slice, settings: Settings, told: Callable[[], object] = lambda: None
+    part: Slice, settings: Settings, report: Callable[[], object] = lambda: None
 ) -> None:
-    """Write the blocks of a slice, in this process; call `told` after each."""
+    """Write the blocks of a slice, in this process; call `report` after each."""
     with closing(TextFiles()) as files:
         for block in read_blocks(part, settings.block_pages, columns=settings.columns):
             result = process_block(block, settings.words, settings.columns, files.read)
             write_block(settings.blocks, block, result)
-            told()
+            report()
 
 
 def _write_all_blocks(
@@ -166,11 +166,11 @@ def _write_all_blocks(
     say: Callable[[str], None],
 ) -> None:
     """Write the blocks of all slices; use several processes if the input is large enough."""
-    told = _progress(settings, say)
+    report = _progress(settings, say)
     processes = min(workers, len(slices))
     if processes <= 1:
         for part in slices:
-            write_blocks(part, settings, told)
+            write_blocks(part, settings, report)
         return
     # Unlike the standard pool it needs no `if __name__ == "__main__"` in the user's script.
     with ProcessPoolExecutor(processes, initializer=as_worker, initargs=(os.getpid(),)) as pool:
@@ -180,7 +180,7 @@ def _write_all_blocks(
                 done, left = wait(left, _PROGRESS_SECONDS, FIRST_COMPLETED)
                 for future in done:
                     future.result()
-                told()
+                report()
         except BaseException:
             # Waited for, since the folder they write to is about to be deleted.
             pool.shutdown(wait=True, kill_workers=True)
@@ -191,7 +191,7 @@ def _progress(settings: Settings, say: Callable[[str], None]) -> Callable[[], No
     """Return a function that reports now and then how many blocks are done, by their files."""
     started = before = time.monotonic()
 
-    def told() -> None:
+    def report() -> None:
         nonlocal before
         now = time.monotonic()
         if now - before >= _PROGRESS_SECONDS:
@@ -200,7 +200,7 @@ def _progress(settings: Settings, say: Callable[[str], None]) -> Callable[[], No
             say(f"{quantity(done, 'block')} of {size} done after {now - started:.0f} s")
             before = now
 
-    return told
+    return report
 
 
 def _input_files(inputs: Sequence[str | Path]) -> tuple[list[Path], list[str]]:
@@ -210,20 +210,20 @@ def _input_files(inputs: Sequence[str | Path]) -> tuple[list[Path], list[str]]:
         UsageError: one does not exist, has nothing that is read, or is in another format.
     """
     paths: list[Path] = []
-    for given in (Path(one).expanduser() for one in inputs):
-        paths += [given] if given.is_dir() else map(Path, find_inputs([str(given)]))
-    found = [path for path in dict.fromkeys(paths) if not is_stream_index(path)]
-    if not found:
+    for input_path in (Path(one).expanduser() for one in inputs):
+        paths += [input_path] if input_path.is_dir() else map(Path, find_inputs([str(input_path)]))
+    inputs_read = [path for path in dict.fromkeys(paths) if not is_stream_index(path)]
+    if not inputs_read:
         raise UsageError(
             f"--input {inputs[0]} is the index of a multistream dump; give the dump, and the index "
             "beside it is read too"
         )
     try:
-        texts = [path for path in found if path.is_file() and is_text_file(path)]
+        texts = [path for path in inputs_read if path.is_file() and is_text_file(path)]
     except OSError as error:
         raise UsageError(f"--input {error.filename} cannot be read: {error.strerror}") from error
     left_out: list[str] = []
-    for path in found:
+    for path in inputs_read:
         if path.is_dir():
             files, others = _of_folder(path)
             texts += files
@@ -231,7 +231,7 @@ def _input_files(inputs: Sequence[str | Path]) -> tuple[list[Path], list[str]]:
         elif path not in texts:
             _refuse_other_formats(path)
     check_installed(texts)
-    return found, left_out
+    return inputs_read, left_out
 
 
 def _of_folder(folder: Path) -> tuple[list[Path], list[str]]:
@@ -243,8 +243,8 @@ def _of_folder(folder: Path) -> tuple[list[Path], list[str]]:
             f"--input {folder} is a folder without a file of Markdown, text, HTML or PDF (in it: "
             f"{counted or 'nothing'}); name files of other formats, as in {folder}/*.jsonl"
         )
-    said = f"left out of {folder}: {quantity(others.total(), 'other file')} ({counted})"
-    return files, [said] if others else []
+    notice = f"left out of {folder}: {quantity(others.total(), 'other file')} ({counted})"
+    return files, [notice] if others else []
 
 
 def _refuse_other_formats(path: Path) -> None:
@@ -261,5 +261,5 @@ def _no_articles(
     names = ", ".join(str(path) for path in paths)
     first = f"; first failure: {failures[0].message}" if failures else ""
     counted = ", ".join(f"{n} {name.replace('_', ' ')}" for name, n in counts.items() if n)
-    found = f": {counted}" if counted else ""
-    return f"no article in {names}{found}{first}; {_READ}"
+    figures = f": {counted}" if counted else ""
+    return f"no article in {names}{figures}{first}; {_READ}"

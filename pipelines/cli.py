@@ -23,12 +23,8 @@ from ufo.schemas.errors import (
     lacks_memory,
     unknown_value,
 )
-from ufo.schemas.storage import (
-    RemoteError,
-    check_temporary_folder,
-    command_error,
-    temporary_files_in_own_folder,
-)
+from ufo.schemas.file_systems import RemoteError, command_error
+from ufo.schemas.temporary import check_temporary_folder, temporary_files_in_own_folder
 
 # The commands in the order of `ufo --help`: each with its purpose and the module whose `register`
 # adds it. Only the module of the given command is imported.

@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from ufo.pipelines.options.jobs import choose
+from ufo.pipelines.options.choose_sources import choose_sources
 from ufo.pipelines.options.settings import Settings
 from ufo.pipelines.reports.tabular import page, print_rows
 from ufo.pipelines.runs.chunks import MAX_LINES, InputReport, in_chunks
@@ -93,7 +93,7 @@ def estimate(settings: Settings) -> dict[str, Any]:
     Raises:
         UsageError: an error that would end the run before its first response.
     """
-    specs = choose(settings).specs
+    specs = choose_sources(settings).specs
     records, total = _sampled(settings)
     client = _CountingClient(settings.context)
     spec = settings.judge_spec()
@@ -104,26 +104,28 @@ def estimate(settings: Settings) -> dict[str, Any]:
     asks_model = spec.llm is not None and spec.instance is None and takes_context(kind)
     extractor = judge if asks_model else rules
     model = spec.llm.model if spec.llm is not None else ""
-    sources = [settings.source(one, lambda: client) for one in specs]
+    sources = [settings.source(plugin, lambda: client) for plugin in specs]
 
     async def count(record: InputRecord) -> None:
         open_units = (await extract(record, extractor, settings.units)).open_units
         if not open_units.units and asks_model:
             open_units = (await extract(record, rules, settings.units)).open_units
         for source in sources if open_units.units else ():
-            found = await _look_up(source, open_units, client)
+            answers = await _look_up(source, open_units, client)
             if asks_model:
-                await judge.verify(open_units, source.name, found)
+                await judge.verify(open_units, source.name, answers)
             elif judge.remote:
-                calls = sum(len(answer.passages) for answer in found)
+                calls = sum(len(answer.passages) for answer in answers)
                 client.add(("verify", source.name, model), calls)
 
     if judge.remote or any(source.remote for source in sources):
         opened: list[FactSource | Judge] = [judge] if asks_model else []
-        opened += (one for one in sources if not one.remote or isinstance(one, LlmSource))
+        opened += (
+            plugin for plugin in sources if not plugin.remote or isinstance(plugin, LlmSource)
+        )
         with ExitStack() as stack:
-            for one in opened:
-                stack.enter_context(in_use(one))
+            for plugin in opened:
+                stack.enter_context(in_use(plugin))
             for record in records:
                 wait_for(count(record))
     return _estimated(settings, client, total, len(records))
@@ -214,13 +216,13 @@ def _sampled(settings: Settings) -> tuple[list[InputRecord], int]:
     return kept, total
 
 
-def print_estimate(found: Mapping[str, Any], as_json: bool) -> None:
+def print_estimate(estimate: Mapping[str, Any], as_json: bool) -> None:
     """Print the estimated requests of a run by step, source and model."""
     if as_json:
-        print(json.dumps(found, ensure_ascii=False))
+        print(json.dumps(estimate, ensure_ascii=False))
         return
     rows = []
-    for row in (*found["rows"], found["total"]):
+    for row in (*estimate["rows"], estimate["total"]):
         cost = "unknown" if row["cost_usd"] is None else f"${row['cost_usd']:,.4f}"
         numbers = [f"{row[name]:,}" for name in COUNTED[:3]]
         rows.append([row["step"], row["source"], row["model"] or None, *numbers, cost])
@@ -228,7 +230,7 @@ def print_estimate(found: Mapping[str, Any], as_json: bool) -> None:
     width = max(_WIDTH, shutil.get_terminal_size().columns)
     with page(sys.stdout, width) as console:
         print_rows(("step", "source", "model", *COUNTED), rows, console, right=COUNTED)
-    looked = "all" if found["sampled"] == found["responses"] else f"{found['sampled']:,}"
-    responses = quantity(found["responses"], "response")
+    looked = "all" if estimate["sampled"] == estimate["responses"] else f"{estimate['sampled']:,}"
+    responses = quantity(estimate["responses"], "response")
     print(f"{responses}, {looked} of them gone through; nothing was sent.")
-    print("\n".join([*METHOD, *([_BATCHED] if _BATCHED in found["method"] else [])]))
+    print("\n".join([*METHOD, *([_BATCHED] if _BATCHED in estimate["method"] else [])]))

@@ -27,17 +27,18 @@ from ufo.schemas.records import Part, RecallInput
 from ufo.schemas.tables import registered_parts
 from ufo.transforms.beam.calls import CheckSources, Extract, RecallAnswers
 from ufo.transforms.beam.files import ReadRecords, WriteTables
-from ufo.transforms.job import COUNTED, Job, Split
+from ufo.transforms.job import COUNTED, Job
 from ufo.transforms.recall.recall_input import parse_recall
 from ufo.transforms.recall.recallers import RecallJob
+from ufo.transforms.splits import Split
 
 
 def evaluate(splits: "beam.PCollection[Split]", job: Job, folder: str) -> "beam.PCollection[Part]":
     """Evaluate the responses in `splits`; every table is written below `folder`."""
-    found = splits | "read" >> ReadRecords(job)
-    extracted = found.records | "extract" >> Extract(job)
+    records_read = splits | "read" >> ReadRecords(job)
+    extracted = records_read.records | "extract" >> Extract(job)
     checked = extracted.open_units | "check" >> CheckSources(job)
-    rows = (found.rows, extracted.rows, *checked)
+    rows = (records_read.rows, extracted.rows, *checked)
     return rows | "write" >> WriteTables(job, folder)
 
 
@@ -45,9 +46,9 @@ def recall(
     splits: "beam.PCollection[Split]", job: RecallJob, folder: str
 ) -> "beam.PCollection[Part]":
     """Recall the records in `splits`; every table is written below `folder`."""
-    found = splits | "read" >> ReadRecords(job, parse_recall, RecallInput)
-    recalled = found.records | "recall" >> RecallAnswers(job)
-    return (found.rows, recalled) | "write" >> WriteTables(job, folder)
+    records_read = splits | "read" >> ReadRecords(job, parse_recall, RecallInput)
+    recalled = records_read.records | "recall" >> RecallAnswers(job)
+    return (records_read.rows, recalled) | "write" >> WriteTables(job, folder)
 
 
 def evaluate_chunk(chunk: Chunk, job: Any, folder: str) -> Written:
@@ -69,26 +70,26 @@ def evaluate_chunk(chunk: Chunk, job: Any, folder: str) -> Written:
     logs.event("chunk started", chunk=chunk.number, lines=chunk.n_lines)
     result = pipeline.run()
     result.wait_until_finish()
-    found = Written(registered_parts(folder), counters_of(result))
-    if not found.waiting:
-        check_complete(found.parts, job)
+    written = Written(registered_parts(folder), counters_of(result))
+    if not written.waiting:
+        check_complete(written.parts, job)
     logs.event(
         "chunk finished",
         chunk=chunk.number,
         lines=chunk.n_lines,
-        rows={part.table: part.rows for part in found.parts},
-        counts=found.counters,
+        rows={part.table: part.rows for part in written.parts},
+        counts=written.counters,
         seconds=round(time.monotonic() - started, 3),
     )
-    return found
+    return written
 
 
 def counters_of(result: Any) -> dict[str, dict[str, int]]:
     """Return the counts of the steps of a finished pipeline: step → name → number."""
-    found: dict[str, dict[str, int]] = {}
+    steps: dict[str, dict[str, int]] = {}
     for counter in result.metrics().query()["counters"]:
         metric = counter.key.metric
         if metric.namespace.startswith(COUNTED):
-            step = found.setdefault(metric.namespace.removeprefix(COUNTED), {})
+            step = steps.setdefault(metric.namespace.removeprefix(COUNTED), {})
             step[metric.name] = step.get(metric.name, 0) + int(counter.result)
-    return found
+    return steps

@@ -69,25 +69,25 @@ def import_records(
     file = str(path)
     shown = escaped(file)
     named = Path(escaped(storage.absolute(file)))
-    found = False
+    any_usable = False
     for number, line in _lines(file):
         source = Source(named, number, Counter())
         try:
             raw = object_of(line)
             raw.pop(OF_CELLS, None)
-            made = IMPORTERS[kind](raw, source)
+            converted = IMPORTERS[kind](raw, source)
         except UnusableValue as problem:
             problems.append(f"{shown}:{number}: {problem}")
         else:
-            found = True
+            any_usable = True
             left_out.update(+source.left_out)  # without what is zero
-            for one in made if isinstance(made, list) else [made]:
-                place = one.pop("id", number)
-                known = {name: value for name, value in one.items() if value is not None}
+            for record in converted if isinstance(converted, list) else [converted]:
+                place = record.pop("id", number)
+                known = {name: value for name, value in record.items() if value is not None}
                 yield {"id": f"{kind}-{place}", "dataset": kind, **known}
-    if not found and problems:
+    if not any_usable and problems:
         raise UsageError(f"none of {quantity(len(problems), 'record')} is {kind}; {problems[0]}.")
-    if not found:
+    if not any_usable:
         raise UsageError(f"nothing to import: {file!r} has no records.")
 
 
@@ -127,8 +127,8 @@ def factcheck_gpt(raw: Record, source: Source) -> Record:
                 f"for {len(texts)}"
             )
         claims += map(partial(_claim, source), texts, labels)
-        for found in _get(sentence, "auto_evidence", list):
-            passages = found if isinstance(found, list) else [found]
+        for evidence in _get(sentence, "auto_evidence", list):
+            passages = evidence if isinstance(evidence, list) else [evidence]
             references += map(str.strip, _items("auto_evidence", passages, str))
         label = sentence.get("sentence_factuality_label")
         if isinstance(label, bool) and place is None:
@@ -187,7 +187,8 @@ def factool(raw: Record, source: Source) -> Record:
         "question": _get(raw, "prompt", str).strip(),
         "label": _get(raw, "label", bool),
         "claims": [
-            _claim(source, _get(one, "claim", str).strip(), one.get("label")) for one in claims
+            _claim(source, _get(claim, "claim", str).strip(), claim.get("label"))
+            for claim in claims
         ],
     }
 
@@ -226,11 +227,11 @@ def expertqa(raw: Record, source: Source) -> list[Record]:
         answer = _get(answers, model, dict)
         claims = []
         references: dict[str, None] = {}
-        for given in _items("claims", answer.get("claims") or [], dict):
-            words = str(given.get("correctness")).lower().split()
+        for claim in _items("claims", answer.get("claims") or [], dict):
+            words = str(claim.get("correctness")).lower().split()
             label = False if "incorrect" in words else True if "correct" in words else None
-            claims.append(_claim(source, _get(given, "claim_string", str).strip(), label))
-            for item in given.get("evidence") or []:
+            claims.append(_claim(source, _get(claim, "claim_string", str).strip(), label))
+            for item in claim.get("evidence") or []:
                 first, _, rest = str(item).strip().partition("\n")
                 is_address = "://" in first and " " not in first.strip()
                 references[rest.strip() if is_address else str(item).strip()] = None
@@ -308,9 +309,9 @@ def fava(raw: Record, source: Source) -> Record:
     annotated = _response(raw, "annotated")
     readings = [_untagged(annotated, other) for other in ("mark", "delete")]
     words = str(raw.get("output") or readings[0][0]).split()
-    found = [one for one in readings if one[0].split() == words]
-    source.left_out[_REWORDED] += not found
-    text, errors = (found or readings)[0]
+    matching = [one for one in readings if one[0].split() == words]
+    source.left_out[_REWORDED] += not matching
+    text, errors = (matching or readings)[0]
     source.left_out[_UNPLACED] += errors.count(None)
     return {
         "response": text,
@@ -398,8 +399,8 @@ def _one_text(
 def _references(value: object) -> Sequence[str]:
     """Return the references of an object: a text, a list of sentences, or objects with a `text`
     each. FEVER itself has numbers of sentences, and no text."""
-    given = structure_of(value, "evidence")
-    items = given if isinstance(given, list) else [given]
+    evidence = structure_of(value, "evidence")
+    items = evidence if isinstance(evidence, list) else [evidence]
     texts = [_get(item, "text", str) for item in items if isinstance(item, dict)]
     texts.append("\n".join(item for item in items if isinstance(item, str)))
     return [text for text in texts if text.strip()]

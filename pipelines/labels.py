@@ -110,8 +110,8 @@ def sample(results: Results, n: int, seed: int = 0) -> tuple[list[list[object]],
     rows = results.query(_DRAWN, {"run": run, "seed": str(seed), "n": n}).to_pylist()
     if not rows:
         raise UsageError(f"run {run!r} has no claim to label.")
-    told = [(row.pop("n_units"), row.pop("of_rest")) for row in rows]
-    n_units, of_rest = told[0]
+    sizes = [(row.pop("n_units"), row.pop("of_rest")) for row in rows]
+    n_units, of_rest = sizes[0]
     lines = [list(rows[0]), *(list(row.values()) for row in rows)]
     size = rows[0]["stratum_size"]
     if not of_rest:
@@ -151,7 +151,7 @@ class _Folder:
 
 
 @dataclass
-class _Found:
+class _SheetLines:
     """What the lines of a sheet say: labels by unit and annotator, what is withdrawn, problems.
 
     `usable` are the lines without a problem, also those without a label.
@@ -215,9 +215,9 @@ def _imported(
 ) -> dict[str, Any]:
     folder = _folder(results, sheet, lines)
     run = _run_of_lines(lines, folder)
-    found = _usable(folder, lines, directory, file, sheet)
+    reading = _usable(folder, lines, directory, file, sheet)
     earlier = {_key(row): row for row in folder.before}
-    withdrawn = found.withdrawn & earlier.keys()
+    withdrawn = reading.withdrawn & earlier.keys()
 
     def run_of(line: _Line) -> str:
         return line.get("run") or run or folder.units[line.unit][-1]
@@ -234,13 +234,13 @@ def _imported(
             annotator=key[1],
             sheet=sheet,
         )
-        for key, (line, label) in found.labels.items()
+        for key, (line, label) in reading.labels.items()
     }
     kept = {key: row for key, row in earlier.items() if key not in withdrawn} | new
-    given: dict[tuple[str, str | None], list[_Line]] = defaultdict(list)
-    for line in found.usable:
-        given[run_of(line), line.get("stratum") or None].append(line)
-    sizes = _sizes(results, folder, sheet, given, notices)
+    lines_by_stratum: dict[tuple[str, str | None], list[_Line]] = defaultdict(list)
+    for line in reading.usable:
+        lines_by_stratum[run_of(line), line.get("stratum") or None].append(line)
+    sizes = _sizes(results, folder, sheet, lines_by_stratum, notices)
     rows = weighted(
         replace(row, stratum_size=sizes.get((row.run, row.stratum), row.stratum_size))
         for row in kept.values()
@@ -276,37 +276,37 @@ def _imported(
             f"{quantity(len(twice), 'claim')} with another label by the same annotator on another "
             "sheet, which counts as much; see the report label_conflicts"
         )
-    said = Counter(
+    counts = Counter(
         "true" if label == 1 else "false" if label == 0 else "partly"
-        for _, label in found.labels.values()
+        for _, label in reading.labels.values()
     )
     return {
         "path": path,
         "rows": len(lines),
-        **{word: said[word] for word in ("true", "false", "partly")},
-        "unsure": found.n_unsure,
-        "blank": found.n_blank,
-        "repeated": found.n_repeated,
+        **{word: counts[word] for word in ("true", "false", "partly")},
+        "unsure": reading.n_unsure,
+        "blank": reading.n_blank,
+        "repeated": reading.n_repeated,
         "added": len(new) - len(replaced),
         "replaced": len(replaced),
         "changed": sum(new[key].label != earlier[key].label for key in replaced),
         "withdrawn": len(withdrawn),
         "contradicted": len(contradicted),
-        "problems": found.problems,
+        "problems": reading.problems,
         "notices": notices + _of_other_runs(folder, {row.run for row in new.values()}, results),
     }
 
 
 def _usable(
     folder: _Folder, lines: Sequence[_Line], directory: str, file: str, sheet: str
-) -> _Found:
+) -> _SheetLines:
     """Return what the lines say; raises UsageError if that changes no label."""
-    found = _said(lines, directory, sheet, folder)
-    if found.labels or not found.withdrawn.isdisjoint(map(_key, folder.before)):
-        return found
-    if found.problems:
+    reading = _said(lines, directory, sheet, folder)
+    if reading.labels or not reading.withdrawn.isdisjoint(map(_key, folder.before)):
+        return reading
+    if reading.problems:
         raise UsageError(
-            f"{file!r} cannot be read back; nothing was kept:\n  {listed(found.problems)}"
+            f"{file!r} cannot be read back; nothing was kept:\n  {listed(reading.problems)}"
         )
     raise UsageError(f"{file!r} has no label: fill its column `label` ({ALLOWED}).")
 
@@ -339,8 +339,8 @@ def _read(path: str) -> tuple[list[_Line], list[str]]:
                 f"{' and '.join(wanted)}; it has {', '.join(map(one_line, names)) or 'none'}. "
                 "'ufo label sample' writes a sheet."
             )
-        twice = [one for one, count in Counter(names).items() if count > 1 and one]
-        if both := [one for one in twice if one in _READ]:
+        twice = [column for column, count in Counter(names).items() if count > 1 and column]
+        if both := [column for column in twice if column in _READ]:
             raise UsageError(
                 f"{path!r} has more than one column {' and '.join(both)}: which one counts? Leave "
                 "one, or make a row for each label, with a column `annotator`."
@@ -349,7 +349,8 @@ def _read(path: str) -> tuple[list[_Line], list[str]]:
     except csv.Error as error:
         raise UsageError(f"{path!r}, after line {rows.line_num}: {error}.") from error
     notices = [
-        f"there is more than one column {one_line(one)}; none of them is read" for one in twice
+        f"there is more than one column {one_line(column)}; none of them is read"
+        for column in twice
     ]
     return lines, notices
 
@@ -408,9 +409,9 @@ def _run_of_lines(lines: Sequence[_Line], folder: _Folder) -> str | None:
     return min(newest_first, key=folder.sizes.__getitem__, default=None)
 
 
-def _said(lines: Sequence[_Line], directory: str, sheet: str, folder: _Folder) -> _Found:
+def _said(lines: Sequence[_Line], directory: str, sheet: str, folder: _Folder) -> _SheetLines:
     """Return what the lines say; one that cannot be used is a problem, and no label."""
-    found = _Found()
+    reading = _SheetLines()
     places: dict[tuple[_Unit, str], _Line] = {}
     differing = set()
     for line in lines:
@@ -418,33 +419,33 @@ def _said(lines: Sequence[_Line], directory: str, sheet: str, folder: _Folder) -
         try:
             label = _label_of(line, directory, folder)
         except ValueError as error:
-            found.problems.append(f"line {line.number}: {error}")
+            reading.problems.append(f"line {line.number}: {error}")
             continue
-        found.usable.append(line)
+        reading.usable.append(line)
         if word_of(line.get("label")) in EMPTY:
-            found.n_blank += 1
+            reading.n_blank += 1
             continue
         if of in places:
             before = places[of]
-            if found.labels.get(of, (before, None))[1] != label:
+            if reading.labels.get(of, (before, None))[1] != label:
                 differing.add(of)
-                found.problems.append(
+                reading.problems.append(
                     f"line {line.number}: claim {line.unit[1]!r} has another label on line "
                     f"{before.number}; neither is taken"
                 )
             else:
-                found.n_repeated += 1
+                reading.n_repeated += 1
             continue
         places[of] = line
         if label is None:
-            found.n_unsure += 1
-            found.withdrawn.add(of)
+            reading.n_unsure += 1
+            reading.withdrawn.add(of)
         else:
-            found.labels[of] = line, label
+            reading.labels[of] = line, label
     for of in differing:
-        found.labels.pop(of, None)
-        found.withdrawn.discard(of)
-    return found
+        reading.labels.pop(of, None)
+        reading.withdrawn.discard(of)
+    return reading
 
 
 def _label_of(line: _Line, directory: str, folder: _Folder) -> float | None:
@@ -473,7 +474,7 @@ def _sizes(
     results: Results,
     folder: _Folder,
     sheet: str,
-    given: Mapping[tuple[str, str | None], Sequence[_Line]],
+    lines_by_stratum: Mapping[tuple[str, str | None], Sequence[_Line]],
     notices: list[str],
 ) -> dict[tuple[str, str | None], int]:
     """Add the units from which the sheet's lines were drawn, by run and stratum, to the folder's
@@ -484,7 +485,7 @@ def _sizes(
         if row.stratum_size is not None
     }
     own: list[tuple[str, str]] = []
-    for (run, stratum), lines in given.items():
+    for (run, stratum), lines in lines_by_stratum.items():
         if stratum is None:
             continue
         size = _most_written(folder, run, stratum, lines, notices)
@@ -502,7 +503,7 @@ def _sizes(
         else:
             own.append((run, stratum))
         sizes[run, stratum] = size
-    for run in dict.fromkeys(run for run, _ in given):
+    for run in dict.fromkeys(run for run, _ in lines_by_stratum):
         strata = {stratum: size for (of, stratum), size in sizes.items() if of == run}
         if not strata:
             folder.population[run] |= _all_but(results, folder, sheet, run, frozenset())
@@ -517,7 +518,7 @@ def _sizes(
             if whole >= units:
                 folder.population[run] |= _all_but(results, folder, sheet, run, frozenset())
             else:
-                lines = given[run, stratum]
+                lines = lines_by_stratum[run, stratum]
                 part = _part(results, run, stratum, strata[stratum], lines, notices)
                 folder.population[run] |= part
     return sizes
@@ -614,12 +615,12 @@ def _of_other_runs(folder: _Folder, runs: Iterable[str], results: Results) -> li
     newest = results.runs[-1].name
     if newest in runs:
         return []
-    found = results.query("SELECT response_id, unit_id FROM fact_units WHERE run = ?", [newest])
-    units = {(row["response_id"], row["unit_id"]) for row in found.to_pylist()}
-    told = []
+    rows = results.query("SELECT response_id, unit_id FROM fact_units WHERE run = ?", [newest])
+    units = {(row["response_id"], row["unit_id"]) for row in rows.to_pylist()}
+    notices = []
     for run in sorted(runs):
         population = folder.population[run]
         there, whole = len(population & units), quantity(len(population), "claim")
         verb = "is" if there == 1 else "are"
-        told.append(f"drawn from run {run}; {there:,} of its {whole} {verb} in run {newest}")
-    return told
+        notices.append(f"drawn from run {run}; {there:,} of its {whole} {verb} in run {newest}")
+    return notices

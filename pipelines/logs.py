@@ -39,7 +39,7 @@ class _Json(logging.Formatter):
     """Makes one line of JSON of each record."""
 
     def format(self, record: logging.LogRecord) -> str:
-        found = {
+        entry = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
             "logger": record.name,
@@ -50,8 +50,8 @@ class _Json(logging.Formatter):
             **getattr(record, _FIELDS, {}),
         }
         if record.exc_info:
-            found["error"] = self.formatException(record.exc_info)
-        return json.dumps(found, ensure_ascii=False, default=str)
+            entry["error"] = self.formatException(record.exc_info)
+        return json.dumps(entry, ensure_ascii=False, default=str)
 
 
 def start(settings: LogSettings) -> None:

@@ -21,13 +21,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ufo.pipelines.arrivals import Arrivals
-from ufo.pipelines.options.jobs import choose
+from ufo.pipelines.options.choose_sources import choose_sources
 from ufo.pipelines.options.settings import Settings
 from ufo.pipelines.runs.attempt import checked_name, run_lock
 from ufo.pipelines.runs.finish import earlier_manifest
 from ufo.pipelines.runs.inputs import folder_refused, is_piped
 from ufo.pipelines.runs.run import Finished, run_evaluate
-from ufo.pipelines.runs.taken import LOST, READ, UNUSABLE, ArrivedFile, TakenFile
+from ufo.pipelines.runs.window_files import LOST, READ, UNUSABLE, ArrivedFile, WindowFile
 from ufo.pipelines.runs.window_inputs import BadFile, Window
 from ufo.schemas import storage
 from ufo.schemas.errors import RunError, UsageError
@@ -67,7 +67,7 @@ def stream(
         RunError: a window could not be evaluated; the same command retries it.
     """
     windows = StreamWindows(settings.output, _checked(settings))
-    choose(settings)
+    choose_sources(settings)
     lock_folder = storage.join(settings.output, ".streaming", windows.name)
     seconds = settings.window_seconds
     done = 0
@@ -161,8 +161,8 @@ class StreamWindows:
         self._files: dict[str, list[ArrivedFile]] = {}  # a closed window never changes
         self._outcomes: dict[str, dict[ArrivedFile, str]] = {}
         for window, path in self._found(_BAD_FILES):
-            found = read_state(path, _REMEDY, _bad_files_of)
-            self._outcomes[window] = found or {}
+            outcomes = read_state(path, _REMEDY, _bad_files_of)
+            self._outcomes[window] = outcomes or {}
 
     @property
     def bad(self) -> int:
@@ -185,16 +185,18 @@ class StreamWindows:
                 self._files[window] = read_state(path, _REMEDY, _files_of) or []
         return {window: self._files[window] for window in sorted(self._files, key=_number)}
 
-    def taken(self) -> list[TakenFile]:
+    def taken(self) -> list[WindowFile]:
         """Return all that is in windows, the oldest first."""
-        found = []
+        files_taken = []
         for window, files in self.closed().items():
             # Where files have no checksums, a window without a usable record was left out.
             earlier = any(file.is_without_checksums for file in files)
             otherwise = UNUSABLE if earlier and self._has(window, _EMPTY) else READ
             outcomes = self._outcomes.get(window, {})
-            found += [TakenFile(window, file, outcomes.get(file, otherwise)) for file in files]
-        return found
+            files_taken += [
+                WindowFile(window, file, outcomes.get(file, otherwise)) for file in files
+            ]
+        return files_taken
 
     def reading(self, window: str, arrivals: Arrivals, say: Say) -> Window:
         """Return what a closed window reads; what is said of it, and which files it goes without,
@@ -282,11 +284,11 @@ def _files_of(window: dict[str, Any]) -> list[ArrivedFile]:
 
 
 def _bad_files_of(content: dict[str, Any]) -> dict[ArrivedFile, str]:
-    found = {}
+    outcomes = {}
     for entry in content["files"]:
         outcome = entry.pop("outcome")
-        found[ArrivedFile(**entry)] = outcome
-    return found
+        outcomes[ArrivedFile(**entry)] = outcome
+    return outcomes
 
 
 def _number(window: str) -> int:

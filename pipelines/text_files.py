@@ -76,12 +76,12 @@ class TextFiles:
         if self._readers is None:
             self._readers = Readers(at_once=1)
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        found = self._readers.read(FetchedPage(name, name, 200, kind, body, None, now))
-        if found.reason:
-            raise UnusableValue(f"no text: {found.reason.replace('_', ' ')} {found.detail}".strip())
-        stated = found.title or ""
+        page = self._readers.read(FetchedPage(name, name, 200, kind, body, None, now))
+        if page.reason:
+            raise UnusableValue(f"no text: {page.reason.replace('_', ' ')} {page.detail}".strip())
+        stated = page.title or ""
         title = storable(path.stem) if stated.strip("() ").lower() in _NO_TITLES else stated
-        return Document(title, (Section("", _lines(found.text)),), name)
+        return Document(title, (Section("", _lines(page.text)),), name)
 
 
 def check_installed(paths: list[Path]) -> None:

@@ -43,8 +43,8 @@ def decompressed(kind: str, pieces: Iterable[bytes]) -> Iterator[bytes]:
     Raises:
         InputDamaged: after the last readable byte.
     """
-    given = (piece[at : at + _GIVEN] for piece in pieces for at in range(0, len(piece), _GIVEN))
-    plain = _zstd(given) if kind == ZSTD else _streams(kind, given)
+    chunks = (piece[at : at + _GIVEN] for piece in pieces for at in range(0, len(piece), _GIVEN))
+    plain = _zstd(chunks) if kind == ZSTD else _streams(kind, chunks)
     waiting = bytearray()
     damage = None
     try:

@@ -44,7 +44,7 @@ def missing(extra: str, modules: Iterable[str] | None = None) -> str | None:
     if absent:
         verb = "is" if len(absent) == 1 else "are"
         return f"{' and '.join(absent)}, which {verb} not installed: {command}"
-    wrong = [said for name in needed if (said := _wrong_version(name))]
+    wrong = [mismatch for name in needed if (mismatch := _wrong_version(name))]
     return f"{' and '.join(wrong)}: {command}" if wrong else None
 
 
@@ -65,10 +65,10 @@ def explained(error: ImportError) -> str | None:
     top = (error.name or "").partition(".")[0]
     for extra, modules in MODULES.items():
         if top in {name.partition(".")[0] for name in modules}:
-            said = missing(extra, [top])
-            if said is None and isinstance(error, ModuleNotFoundError):
+            absent = missing(extra, [top])
+            if absent is None and isinstance(error, ModuleNotFoundError):
                 return f"this needs {error.name}, which the installed {top} does not have"
-            return said and f"this needs {said}"
+            return absent and f"this needs {absent}"
     return None
 
 
@@ -89,13 +89,13 @@ def _wrong_version(module: str) -> str | None:
     from packaging.specifiers import SpecifierSet  # with its imports only where it is needed
 
     try:
-        found = version(name)
+        installed = version(name)
     except PackageNotFoundError:  # a module without a package
         return None
-    if SpecifierSet(allowed).contains(found, prereleases=True):
+    if SpecifierSet(allowed).contains(installed, prereleases=True):
         return None
     bounds = sorted(allowed.split(","), reverse=True)  # from, then below
-    return f"{name} {', '.join(bounds)} (found {found})"
+    return f"{name} {', '.join(bounds)} (found {installed})"
 
 
 @cache

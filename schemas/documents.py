@@ -88,7 +88,7 @@ def is_text_file(path: Path) -> bool:
 def text_files(folder: Path) -> tuple[list[Path], Counter[str]]:
     """Return the files of text below a folder, sorted, and the number of other files by what they
     are: hidden, or the end of their names."""
-    found: list[Path] = []
+    paths: list[Path] = []
     others: Counter[str] = Counter()
     unreadable: list[OSError] = []
     for place, folders, names in os.walk(folder, onerror=unreadable.append):
@@ -97,11 +97,11 @@ def text_files(folder: Path) -> tuple[list[Path], Counter[str]]:
         folders[:] = [name for name in folders if name not in hidden]
         for path in (Path(place, name) for name in names if name not in hidden):
             if path.suffix.lower() in EXTENSIONS:
-                found.append(path)
+                paths.append(path)
             else:
                 others[path.suffix.lower() or "without extension"] += 1
     others["folders that cannot be read"] = len(unreadable)
-    return sorted(found), +others
+    return sorted(paths), +others
 
 
 def documents_in(path: Path) -> Iterator[RawDocument]:
@@ -190,15 +190,15 @@ def _columns_of(key: str, columns: Columns) -> tuple[str, ...]:
 
 def _values(row: Mapping[str, Any], columns: Columns) -> list[Any]:
     """Return the value of each of `KEYS`, of the first of its columns that has one."""
-    found = []
+    values = []
     for key in KEYS:
         value = None
         for name in _columns_of(key, columns):
             value = value_at(row, name)
             if value is not None:
                 break
-        found.append(value)
-    return found
+        values.append(value)
+    return values
 
 
 def _missing(key: str, names: list[str], columns: Columns) -> str:

@@ -137,8 +137,8 @@ def lacks_memory(error: BaseException) -> bool:
     """Return whether an allocation failed. It is not always a MemoryError: Beam's coders raise an
     AssertionError, loading a library an ImportError, starting a thread a RuntimeError."""
     kinds = (AssertionError, ImportError, OSError, RuntimeError, SystemError)
-    said = isinstance(error, kinds) and _NO_MEMORY.search(str(error))
-    return isinstance(error, MemoryError) or bool(said)
+    match = isinstance(error, kinds) and _NO_MEMORY.search(str(error))
+    return isinstance(error, MemoryError) or bool(match)
 
 
 def has_cause(error: BaseException | None, is_it: Callable[[BaseException], bool]) -> bool:

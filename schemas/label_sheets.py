@@ -13,8 +13,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from filelock import FileLock
 
+from ufo.schemas.file_systems import is_remote
 from ufo.schemas.labels import Label, LabelPopulation
-from ufo.schemas.storage import is_remote, join, make_folder, writing
+from ufo.schemas.storage import join, make_folder, writing
 from ufo.schemas.tables import (
     LABEL_POPULATIONS,
     LABELS,
@@ -72,16 +73,16 @@ def weighted(labels: Iterable[Label]) -> list[Label]:
             sizes[stratum] = row.stratum_size
     for stratum, weights in units.items():
         sizes.setdefault(stratum, round(sum(weights.values())))
-    found = []
+    weighted_rows = []
     for row in rows:
         stratum = row.run, row.stratum
         size = sizes[stratum]
         if row.stratum is None or not size:
-            found.append(replace(row, weight=None, stratum_size=None))
+            weighted_rows.append(replace(row, weight=None, stratum_size=None))
         else:
             weight = size / len(units[stratum])
-            found.append(replace(row, weight=weight, stratum_size=size))
-    return found
+            weighted_rows.append(replace(row, weight=weight, stratum_size=size))
+    return weighted_rows
 
 
 @contextmanager

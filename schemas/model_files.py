@@ -129,8 +129,8 @@ class OnnxModel:
         columns = {"input_ids": ids, "attention_mask": [1] * len(ids), "token_type_ids": types}
         import numpy as np  # slow to import, and not needed to judge by rules
 
-        given = {name: np.array([columns[name]], dtype=np.int64) for name in self._inputs}
-        return self._session.run([output], given)[0][0]
+        inputs = {name: np.array([columns[name]], dtype=np.int64) for name in self._inputs}
+        return self._session.run([output], inputs)[0][0]
 
 
 def onnx_session(path: str) -> Any:

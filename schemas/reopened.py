@@ -46,10 +46,10 @@ _held = _Held()
 
 
 def _before() -> None:
-    for one in list(_reopened):
-        if one.in_use.acquire(timeout=SECONDS_BEFORE):
-            _held.locks.callback(one.in_use.release)
-            one.before_fork()
+    for database in list(_reopened):
+        if database.in_use.acquire(timeout=SECONDS_BEFORE):
+            _held.locks.callback(database.in_use.release)
+            database.before_fork()
 
 
 def _in_parent() -> None:
@@ -57,8 +57,8 @@ def _in_parent() -> None:
 
 
 def _in_child() -> None:
-    for one in list(_reopened):
-        one.in_use = RLock()
+    for database in list(_reopened):
+        database.in_use = RLock()
     _held.locks.pop_all()
 
 

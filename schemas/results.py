@@ -116,9 +116,9 @@ class Results(Reopened):
     ) -> None:
         self._views = load_views(reports)
         if threshold is not None:
-            given = f"CAST({threshold} AS DOUBLE)"
+            literal = f"CAST({threshold} AS DOUBLE)"
             self._views = tuple(
-                replace(view, sql=given) if view.name == _THRESHOLD else view
+                replace(view, sql=literal) if view.name == _THRESHOLD else view
                 for view in self._views
             )
         self.runs = tuple(runs)
@@ -183,8 +183,8 @@ class Results(Reopened):
     def filled_views(self) -> tuple[View, ...]:
         """Return the views with a group and at least one row, by group and title."""
         groups = list(GROUPS)
-        found = [view for view in self.views if view.group and self._has_rows(view)]
-        return tuple(sorted(found, key=lambda view: (groups.index(view.group), view.title)))
+        views = [view for view in self.views if view.group and self._has_rows(view)]
+        return tuple(sorted(views, key=lambda view: (groups.index(view.group), view.title)))
 
     def has_runs(self, view: View) -> bool:
         """Return whether the view has a column `run`; a user's own may have none."""
@@ -192,8 +192,8 @@ class Results(Reopened):
 
     def columns_of(self, view: View) -> list[str]:
         """Return the names of a view's columns."""
-        found = self.query(f"SELECT * FROM {identifier(view.name)} LIMIT 0")  # noqa: S608
-        names: list[str] = found.column_names
+        no_rows = self.query(f"SELECT * FROM {identifier(view.name)} LIMIT 0")  # noqa: S608
+        names: list[str] = no_rows.column_names
         return names
 
     def _has_rows(self, view: View) -> bool:
@@ -309,9 +309,9 @@ class Results(Reopened):
                 # The rest of the message may be our own SQL, which does not help the user.
                 raise RunError(message.split("\n\nLINE ")[0]) from error
             if _OF_EXTENSION in message:
-                said, _, _ = message.partition(_OF_EXTENSION)
+                cause, _, _ = message.partition(_OF_EXTENSION)
                 message = (
-                    f"{said.rstrip('.')}. Extensions are not loaded, and the network is not used."
+                    f"{cause.rstrip('.')}. Extensions are not loaded, and the network is not used."
                 )
             if report:
                 message = self._of_report(report, message, error)
@@ -379,8 +379,8 @@ def _found(statements: Sequence[duckdb.Statement]) -> str:
         first = _WORDS.match(statement.query.lstrip())
         word = first[0].upper() if first else ""
         words.append(word if word and word != "WITH" else statement.type.name)
-    said = ", ".join(words) or "nothing"
-    return said if len(words) < 2 else f"{len(words)} statements: {said}"
+    listed = ", ".join(words) or "nothing"
+    return listed if len(words) < 2 else f"{len(words)} statements: {listed}"
 
 
 # --- the database --------------------------------------------------------------------------------
@@ -422,8 +422,8 @@ def texts_of(column: pa.Array) -> list[str | None]:
         connection.execute(_IN_UTC)
         rows = connection.from_arrow(pa.table({"value": column}))
         texts = rows.project("CAST(value AS VARCHAR) AS text").to_arrow_table()
-    found: list[str | None] = texts.column("text").to_pylist()
-    return found
+    values: list[str | None] = texts.column("text").to_pylist()
+    return values
 
 
 def _readable(rows: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
@@ -469,10 +469,10 @@ def _definition(table: str, runs: Sequence[Run]) -> str:
     )
     empty = f"SELECT CAST(NULL AS VARCHAR) AS run, {columns} WHERE false"
     files, parts = [], []
-    for found, columns_of in _reads(table, runs):
-        if found:
-            files += found
-            parts.append(f"SELECT {columns_of} FROM {_reading(found)}")  # noqa: S608
+    for paths, columns_of in _reads(table, runs):
+        if paths:
+            files += paths
+            parts.append(f"SELECT {columns_of} FROM {_reading(paths)}")  # noqa: S608
     kind = "TABLE" if _are_small(files) else "VIEW"
     return f"CREATE {kind} {table} AS {' UNION ALL BY NAME '.join([empty, *parts])}"
 

@@ -53,10 +53,10 @@ def opened(value: Any) -> Any:
     if not isinstance(value, str) or value.lstrip()[:1] not in ("[", "{"):
         return value
     try:
-        found = json_of(value)
+        parsed = json_of(value)
     except (ValueError, RecursionError):
         return value
-    return found if isinstance(found, (dict, list)) else value
+    return parsed if isinstance(parsed, (dict, list)) else value
 
 
 def has_value(row: Mapping[str, Any], path: str) -> bool:
@@ -79,14 +79,14 @@ def object_of(line: bytes) -> dict[str, Any]:
     except ValueError as error:
         raise UnusableValue(str(error)) from None
     try:
-        found = json_of(text)
+        record = json_of(text)
     except (ValueError, RecursionError) as error:
         raise UnusableValue(f"not JSON: {error}") from None
-    if not isinstance(found, dict):
-        raise UnusableValue(f"a record is a JSON object, not {kind_of(found)}")
-    if PROBLEM in found:
-        raise UnusableValue(str(found[PROBLEM]))
-    return found
+    if not isinstance(record, dict):
+        raise UnusableValue(f"a record is a JSON object, not {kind_of(record)}")
+    if PROBLEM in record:
+        raise UnusableValue(str(record[PROBLEM]))
+    return record
 
 
 def json_of(text: str) -> Any:
@@ -95,8 +95,8 @@ def json_of(text: str) -> Any:
     Raises:
         ValueError, RecursionError: the text is not valid JSON, or nested too deeply.
     """
-    found = _DECODER.decode(without_nul(text))
-    return without_nul(found) if "\\u0000" in text else found
+    parsed = _DECODER.decode(without_nul(text))
+    return without_nul(parsed) if "\\u0000" in text else parsed
 
 
 def _constant(name: str) -> float | None:

@@ -148,8 +148,8 @@ def _items(text: io.TextIOWrapper, in_array: bool) -> Iterator[str]:
         try:
             _, at = _JSON.raw_decode(content, start)
         except (ValueError, RecursionError):
-            found = _following(between[0]).search(content, start + 1)
-            at = found.end() if found else len(content)
+            match = _following(between[0]).search(content, start + 1)
+            at = match.end() if match else len(content)
             yield _LINE_ENDS.sub(" ", content[start:at]).rstrip(", ")[:_SHOWN]
         else:
             yield _LINE_ENDS.sub(" ", content[start:at])
@@ -284,15 +284,15 @@ def _refuse_others(head: bytes) -> None:
 @cache
 def _signatures() -> list[tuple[int, bytes, bytes, str, str]]:
     text = files("ufo.schemas").joinpath("signatures.txt").read_text(encoding="utf-8")
-    found = []
+    signatures = []
     for line in text.splitlines():
         if line and not line.startswith("##"):
             where, what, remedy = line.split(" => ")
             offset, _, digits = where.rpartition(":")
             magic, _, within = digits.partition("+")
             begins = bytes.fromhex(magic)
-            found.append((int(offset or 0), begins, bytes.fromhex(within), what, remedy))
-    return found
+            signatures.append((int(offset or 0), begins, bytes.fromhex(within), what, remedy))
+    return signatures
 
 
 def _is_json(line: bytes) -> bool:
@@ -417,5 +417,5 @@ def parquet_shape(stream: BinaryIO) -> tuple[pa.Schema, int]:
     Raises:
         ValueError: it is damaged.
     """
-    found = pq.read_metadata(stream)
-    return found.schema.to_arrow_schema(), found.num_rows
+    metadata = pq.read_metadata(stream)
+    return metadata.schema.to_arrow_schema(), metadata.num_rows

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from ufo.schemas import storage
 from ufo.schemas.errors import RunError, UsageError
+from ufo.schemas.file_systems import is_remote
 from ufo.schemas.tables import MANIFEST, RUN_PREFIX, Run, run_in
 from ufo.schemas.text import quantity
 
@@ -28,7 +29,7 @@ _MOST_NAMED = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RunFolder:
     """A run that was found: the folder to give to commands, its name, and whether it is finished.
 
     A run that is finished may also have an attempt that is not.
@@ -51,20 +52,20 @@ class RunNotFound(UsageError):
 # --- discovery -----------------------------------------------------------------------------------
 
 
-def runs_below(directory: str, most_folders: int | None = None) -> list[Found]:
+def runs_below(directory: str, most_folders: int | None = None) -> list[RunFolder]:
     """Return the runs of a folder and of those below it, finished or not: those of the folder
     itself first, then by folder and name.
 
     Hidden folders, and folders in the folder of a run, are not looked into. Folders are looked into
     level by level, `most_folders` of them at most.
     """
-    if storage.is_remote(directory):
+    if is_remote(directory):
         return runs_of(directory, storage.files_below(directory))
-    found = _runs_here(str(Path(directory)), most_folders)
-    return sorted(found, key=lambda run: (run.directory, run.name))
+    runs = _runs_here(str(Path(directory)), most_folders)
+    return sorted(runs, key=lambda run: (run.directory, run.name))
 
 
-def _runs_here(directory: str, most: int | None) -> Iterator[Found]:
+def _runs_here(directory: str, most: int | None) -> Iterator[RunFolder]:
     waiting, seen = deque([directory]), set[str]()
     while waiting and (most is None or len(seen) < most):
         folder = waiting.popleft()
@@ -80,7 +81,7 @@ def _runs_here(directory: str, most: int | None) -> Iterator[Found]:
                 continue
             finished = os.path.exists(os.path.join(path, MANIFEST))
             if finished or any(one.startswith(_ATTEMPT_PREFIX) for one in _folders_in(path)):
-                yield Found(folder, name.removeprefix(RUN_PREFIX), finished)
+                yield RunFolder(folder, name.removeprefix(RUN_PREFIX), finished)
 
 
 def _folders_in(folder: str) -> list[str]:
@@ -92,7 +93,7 @@ def _folders_in(folder: str) -> list[str]:
         return []
 
 
-def runs_of(directory: str, files: Iterable[str]) -> list[Found]:
+def runs_of(directory: str, files: Iterable[str]) -> list[RunFolder]:
     """Return the runs of a remote folder like `runs_below`, from the paths of all files below it:
     there are no other folders there."""
     directory = directory.rstrip("/")
@@ -106,7 +107,7 @@ def runs_of(directory: str, files: Iterable[str]) -> list[Found]:
             finished[key] = True
         elif rest.startswith(_ATTEMPT_PREFIX):
             finished.setdefault(key, False)
-    return [Found(*key, is_finished) for key, is_finished in sorted(finished.items())]
+    return [RunFolder(*key, is_finished) for key, is_finished in sorted(finished.items())]
 
 
 def finished_runs(directory: str | Path) -> list[Run]:
@@ -118,10 +119,10 @@ def finished_runs(directory: str | Path) -> list[Run]:
     Raises:
         UsageError: the folder does not exist.
     """
-    found, damaged = _runs_in(existing(directory))
+    runs, damaged = _runs_in(existing(directory))
     for error in damaged:
         _LOG.warning(error.message)
-    return found
+    return runs
 
 
 def choose_runs(directory: str | Path, run: str | None = None, all_runs: bool = False) -> list[Run]:
@@ -139,19 +140,19 @@ def choose_runs(directory: str | Path, run: str | None = None, all_runs: bool = 
         if chosen is not None:
             return [chosen]
         raise RunNotFound(why_not_found(str(directory), [run]))
-    found, damaged = _runs_in(root)
+    runs, damaged = _runs_in(root)
     for error in damaged:
-        if not found:
+        if not runs:
             raise error
         _LOG.warning(error.message)
-    if not found:
+    if not runs:
         raise RunNotFound(why_not_found(str(directory)))
-    return found if all_runs else found[-1:]
+    return runs if all_runs else runs[-1:]
 
 
 def _runs_in(root: Path) -> tuple[list[Run], list[RunError]]:
     """Return the finished runs of a folder, the oldest first, and the errors of damaged ones."""
-    found, damaged = [], []
+    runs, damaged = [], []
     for folder in sorted(root.glob(f"{RUN_PREFIX}*")):
         try:
             run = run_in(folder)
@@ -159,8 +160,8 @@ def _runs_in(root: Path) -> tuple[list[Run], list[RunError]]:
             damaged.append(error)
             continue
         if run is not None:
-            found.append(run)
-    return sorted(found, key=lambda run: (run.finished_at, run.name)), damaged
+            runs.append(run)
+    return sorted(runs, key=lambda run: (run.finished_at, run.name)), damaged
 
 
 def existing(directory: str | Path) -> Path:
@@ -171,7 +172,7 @@ def existing(directory: str | Path) -> Path:
     """
     root = Path(directory)
     storage.check_name("the folder", str(directory))
-    if storage.is_remote(str(directory)):
+    if is_remote(str(directory)):
         raise UsageError(
             f"{str(directory)!r} is not on this machine: copy the folder of the run here first, "
             "for example by 'gcloud storage cp -r'"
@@ -191,9 +192,9 @@ def why_not_found(directory: str, names: Sequence[str] = ()) -> str:
     """Return why a folder lacks one of the runs of these names, or any finished run where no name
     is given; and where there is one, the folder to give, or the nearest name."""
     directory = directory.rstrip("/\\") or directory
-    found = runs_below(directory, _MOST_FOLDERS)
-    here = {run.name: run for run in found if _same(run.directory, directory)}
-    below = [run for run in found if run.finished and not _same(run.directory, directory)]
+    runs = runs_below(directory, _MOST_FOLDERS)
+    here = {run.name: run for run in runs if _same(run.directory, directory)}
+    below = [run for run in runs if run.finished and not _same(run.directory, directory)]
     if of_one := folder_of_one(directory):
         return of_one
     if not names:
@@ -222,11 +223,11 @@ def folder_of_one(directory: str) -> str:
     return f"{directory!r} is the folder of one run; give its parent, and --run {run}."
 
 
-def _same(one: str, other: str) -> bool:
-    return one == other or os.path.normpath(one) == os.path.normpath(other)
+def _same(folder: str, other: str) -> bool:
+    return folder == other or os.path.normpath(folder) == os.path.normpath(other)
 
 
-def _nothing_in(directory: str, unfinished: Sequence[str], below: Sequence[Found]) -> str:
+def _nothing_in(directory: str, unfinished: Sequence[str], below: Sequence[RunFolder]) -> str:
     if below:
         return (
             f"no finished run in {directory!r} itself, but in folders below it; give one of them: "
@@ -240,11 +241,11 @@ def _nothing_in(directory: str, unfinished: Sequence[str], below: Sequence[Found
     return f"no finished run in {directory!r}; 'ufo evaluate --output {directory}' writes one."
 
 
-def _folders(runs: Sequence[Found]) -> list[str]:
+def _folders(runs: Sequence[RunFolder]) -> list[str]:
     return list(dict.fromkeys(run.directory for run in runs))
 
 
-def _with_runs(folder: str, runs: Sequence[Found]) -> str:
+def _with_runs(folder: str, runs: Sequence[RunFolder]) -> str:
     names = [run.name for run in runs if run.directory == folder]
     return f"{folder} ({_listed(names)})"
 
@@ -253,24 +254,26 @@ def _elsewhere(directory: str, names: Sequence[str], places: dict[str, list[str]
     """Return the folders below in which the runs are: one to give, or that they are in several."""
     common = set.intersection(*map(set, places.values()))
     if common and len(places) == len(names):
-        said = " and ".join(map(repr, places))
+        listed = " and ".join(map(repr, places))
         what, verb = ("run", "is") if len(places) == 1 else ("runs", "are")
         folders = [folder for folder in next(iter(places.values())) if folder in common]
         return (
-            f"{what} {said} {verb} not in {directory!r} itself but in {_either(folders)}: give "
+            f"{what} {listed} {verb} not in {directory!r} itself but in {_either(folders)}: give "
             f"that folder instead of {directory!r}."
         )
-    said = ", ".join(
+    listed = ", ".join(
         f"run {name!r} is in {_either(places.get(name, [directory]))}" for name in names
     )
-    return f"{said}; give runs of one folder, or move the folder 'run=NAME' of one to the other's."
+    return (
+        f"{listed}; give runs of one folder, or move the folder 'run=NAME' of one to the other's."
+    )
 
 
 def _either(folders: Sequence[str]) -> str:
     return " and in ".join(map(repr, folders))
 
 
-def _unknown(directory: str, name: str, here: Sequence[str], below: Sequence[Found]) -> str:
+def _unknown(directory: str, name: str, here: Sequence[str], below: Sequence[RunFolder]) -> str:
     near = get_close_matches(name, here, n=1, cutoff=0.5)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     if not near and (near := get_close_matches(name, [run.name for run in below], 1, 0.5)):

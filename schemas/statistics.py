@@ -339,8 +339,8 @@ def corrected(
     sums = np.bincount(at, influence, len(names))
     unseen, freedom = 0.0, 0.0
     variances = []
-    for one in np.unique(cell):
-        own = cell == one
+    for group in np.unique(cell):
+        own = cell == group
         by_cell = by_cluster(of_labels[own], label_cluster[own])
         added = 2 * float(share[own].sum() / total) ** 2 / (int(own.sum()) + 2) ** 2
         variance = float(by_cell @ by_cell) + added
@@ -410,21 +410,23 @@ def annotators_agreement(
     Each annotator has one label of a unit or none.
     """
     names, who = np.unique(annotator.astype(str), return_inverse=True)
-    values, said = np.unique(label, return_inverse=True)
+    values, choice = np.unique(label, return_inverse=True)
     units, of = np.unique(unit, return_inverse=True)
     table = np.full((len(units), len(names)), -1)
-    table[of, who] = said
-    found = [_agreement(table, len(values), None, None)]
+    table[of, who] = choice
+    agreements = [_agreement(table, len(values), None, None)]
     if len(names) > MOST_PAIRED:
-        return found
-    given = table >= 0
-    shared = given.T.astype(np.int64) @ given.astype(np.int64)
+        return agreements
+    labelled = table >= 0
+    shared = labelled.T.astype(np.int64) @ labelled.astype(np.int64)
     for first in range(len(names)):
         for second in range(first + 1, len(names)):
             if shared[first, second]:
                 both = table[:, [first, second]]
-                found.append(_agreement(both, len(values), str(names[first]), str(names[second])))
-    return found
+                agreements.append(
+                    _agreement(both, len(values), str(names[first]), str(names[second]))
+                )
+    return agreements
 
 
 def _agreement(
@@ -529,8 +531,8 @@ def source_orders(
     kinds, at = np.unique(decided << 8 | supported, return_inverse=True)
     decides, supports = kinds >> 8, kinds & 255
     weight, true, false = (
-        np.bincount(at, scored * one)
-        for one in (1 / whole[of], np.nan_to_num(label), np.nan_to_num(1 - label))
+        np.bincount(at, scored * factor)
+        for factor in (1 / whole[of], np.nan_to_num(label), np.nan_to_num(1 - label))
     )
     if not weight.any():
         return []
@@ -551,29 +553,29 @@ def source_orders(
         spent = [(one[own] * share[own]).sum() for one in costs]
         return asked[0], spent[0], asked[1], spent[1]
 
-    given = tuple(range(1, len(names) + 1))
-    ways: list[tuple[str, tuple[int, ...], tuple[int, ...]]] = [("mv", given, (0,))]
-    ways += [("single", (one,), (one,)) for one in given]
-    ways += [("seq", order, order) for order in permutations(given)]
-    found = []
+    own_order = tuple(range(1, len(names) + 1))
+    ways: list[tuple[str, tuple[int, ...], tuple[int, ...]]] = [("mv", own_order, (0,))]
+    ways += [("single", (one,), (one,)) for one in own_order]
+    ways += [("seq", order, order) for order in permutations(own_order)]
+    results = []
     for mode, order, stages in ways:
         # From the last source to the first, so that the first deciding one overwrites the others.
-        said = np.full(len(kinds), np.nan)
-        for one in reversed(stages):
-            said = np.where(decides >> one & 1, supports >> one & 1, said)
-        by = ~np.isnan(said)
-        right, kept = true[said == 1].sum(), false[said == 0].sum()
+        verdict = np.full(len(kinds), np.nan)
+        for number in reversed(stages):
+            verdict = np.where(decides >> number & 1, supports >> number & 1, verdict)
+        by = ~np.isnan(verdict)
+        right, kept = true[verdict == 1].sum(), false[verdict == 0].sum()
         labelled, answered = (true.sum(), false.sum()), (true[by].sum(), false[by].sum())
         all_kept = kept + labelled[1] - answered[1]  # false claims that are not taken for true
         before = repeat(0) if mode == "mv" else accumulate((1 << one for one in order), initial=0)
         by_source = zip(*map(asking, order, before), strict=True)
         calls, cost, requests, paid = map(sum, by_source)
-        found.append(
+        results.append(
             WayOfAsking(
                 mode,
                 ",".join(names[one - 1] for one in order),
-                mode == "seq" and order == given,
-                weight[said == 1].sum() / weight.sum(),
+                mode == "seq" and order == own_order,
+                weight[verdict == 1].sum() / weight.sum(),
                 weight[by].sum() / weight.sum(),
                 round(sum(labelled)),
                 _ratio(right + kept, sum(answered)),
@@ -586,7 +588,7 @@ def source_orders(
                 paid,
             )
         )
-    return found
+    return results
 
 
 def _ratio(part: float, whole: float) -> float:
@@ -653,11 +655,11 @@ def _taking(n: int, call: Callable[..., pa.Array]) -> Callable[..., pa.Array]:
 
 def _called(function: Callable[..., Any], many: bool, *columns: pa.ChunkedArray) -> pa.Array:
     """Return the function's rows for every row of lists, NaN as NULL."""
-    found: list[object] = []
+    results: list[object] = []
     for row in zip(*columns, strict=True):
         result = function(*(array for rows in row for array in _arrays(rows)))
-        found.append([one._asdict() for one in result] if many else result._asdict())
-    return pa.array(found, from_pandas=True)
+        results.append([one._asdict() for one in result] if many else result._asdict())
+    return pa.array(results, from_pandas=True)
 
 
 def _sql(fields: Iterable[str]) -> str:

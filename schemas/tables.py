@@ -23,10 +23,10 @@ import pyarrow.parquet as pq
 
 from ufo.schemas import records, storage
 from ufo.schemas.errors import REMEDY, RunError, damaged_part
+from ufo.schemas.file_systems import RemoteError
 from ufo.schemas.labels import Label, LabelPopulation
 from ufo.schemas.records import Part
 from ufo.schemas.state_files import entry, read_state, write_state
-from ufo.schemas.storage import RemoteError
 
 SCHEMA_VERSION = 1
 # Labels by people are beside the runs of a folder and belong to none of them.
@@ -260,14 +260,14 @@ def check_part(path: str, sha256: str | None, remedy: str = REMEDY) -> None:
 
 def damage_of(folder: str, tables: Mapping[str, Any]) -> list[str]:
     """Return the faults of the part files that the `tables` of a run's manifest list."""
-    found = []
+    faults = []
     for table in tables.values():
         for file in table["files"]:
             try:
                 check_part(storage.join(folder, file), table.get("sha256", {}).get(file))
             except RunError as error:
-                found.append(error.message)
-    return found
+                faults.append(error.message)
+    return faults
 
 
 def _title(fingerprint: Mapping[str, Any], folder: str, finished: datetime) -> str:

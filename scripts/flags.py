@@ -85,16 +85,16 @@ def text() -> str:
     return "\n".join(lines) + "\n"
 
 
-def write_or_check(file: Path, made: str) -> int:
+def write_or_check(file: Path, content: str) -> int:
     """Write the generated file, or check that it is current; returns the exit code."""
     parser = argparse.ArgumentParser(description=f"Make {file.name} of the options.")
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--write", action="store_true", help="write the file")
     what.add_argument("--check", action="store_true", help="exit 1 where it is not current")
     if parser.parse_args().write:
-        file.write_text(made, encoding="utf-8")
+        file.write_text(content, encoding="utf-8")
         return 0
-    if file.exists() and file.read_text(encoding="utf-8") == made:
+    if file.exists() and file.read_text(encoding="utf-8") == content:
         return 0
     print(f"{file} is not current; python {sys.argv[0]} --write", file=sys.stderr)
     return 1

@@ -47,9 +47,9 @@ def problems(text: str, settings: dict[str, Any]) -> Iterator[tuple[int, str]]:
         for match in re.finditer(pattern.replace(" ", r"\s+"), text, re.IGNORECASE):
             words = " ".join(match[0].split())
             yield text.count("\n", 0, match.start()), f"{words!r}: {better}"
-    found = sentences(text)
-    long = [one for one in found if len(one[1]) > settings["long_sentence"]]
-    few = len(long) <= max(1, settings["share_of_long"] * len(found))
+    numbered = sentences(text)
+    long = [one for one in numbered if len(one[1]) > settings["long_sentence"]]
+    few = len(long) <= max(1, settings["share_of_long"] * len(numbered))
     for line, sentence in long:
         if len(sentence) > settings["longest_sentence"] or not few:
             yield line, f"a sentence of {len(sentence)} words: {' '.join(sentence[:6])} …"
@@ -81,13 +81,13 @@ def tracked() -> list[Path]:
 def main() -> int:
     """Print every problem as FILE:LINE; returns the exit code."""
     settings = tomllib.loads(SETTINGS.read_text(encoding="utf-8"))
-    found = 0
+    count = 0
     for path in [Path(name) for name in sys.argv[1:]] or tracked():
         for first, text in prose(path):
             for line, what in (*problems(text, settings), *dead_links(text, path.parent)):
                 print(f"{path}:{first + line}: {what}")
-                found += 1
-    return 1 if found else 0
+                count += 1
+    return 1 if count else 0
 
 
 if __name__ == "__main__":

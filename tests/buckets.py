@@ -41,9 +41,9 @@ class Bucket:
 @contextmanager
 def emulated(kind: str) -> Iterator[Bucket]:
     """Start the emulator of a kind (`SCHEMES`), and make a bucket there."""
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port = one.getsockname()[1]
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port = listener.getsockname()[1]
     address = f"127.0.0.1:{port}"
     environment = _environment(kind, address)
     with _serving(_command(kind, port)):
@@ -114,13 +114,13 @@ def _serving(command: Sequence[str]) -> Iterator[None]:
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as process:
         assert process.stdout is not None
-        told = []
+        printed = []
         for line in process.stdout:
-            told.append(line)
+            printed.append(line)
             if re.search("Running on|successfully listens|services started", line):
                 break
         else:
-            pytest.fail(f"{command[0]} did not start: {''.join(told)}")
+            pytest.fail(f"{command[0]} did not start: {''.join(printed)}")
         reader = Thread(target=_read, args=(process.stdout,), daemon=True)
         reader.start()
         try:

@@ -81,8 +81,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def _place(item: pytest.Item) -> int:
     """Return where a test stands in the order of files."""
-    found = (at for at, prefix in enumerate(_FIRST) if item.nodeid.startswith(prefix))
-    return next(found, len(_FIRST))
+    places = (at for at, prefix in enumerate(_FIRST) if item.nodeid.startswith(prefix))
+    return next(places, len(_FIRST))
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
@@ -128,9 +128,9 @@ def blank(kind: Any, **fields: Any) -> Any:
 
 def _evidence(response_id: str, unit_id: str, source: str, letter: str, rank: int) -> Evidence:
     outcome = _OUTCOMES[letter]
-    found: dict[str, Any] = {"reason": records.NO_PASSAGES}
+    columns: dict[str, Any] = {"reason": records.NO_PASSAGES}
     if letter != "-":
-        found = {
+        columns = {
             "passage_id": f"{source}:{response_id}-{unit_id}-{rank}",
             "rank": rank,
             "retrieval_score": 1.0 / (rank + 1),
@@ -139,8 +139,8 @@ def _evidence(response_id: str, unit_id: str, source: str, letter: str, rank: in
             "citation": f"what {source} says of {unit_id}",
             "citation_found": True,
         }
-    found |= {"outcome": outcome, "label": _LABELS.get(outcome), "judge": "offline"}
-    return blank(Evidence, response_id=response_id, unit_id=unit_id, source=source, **found)
+    columns |= {"outcome": outcome, "label": _LABELS.get(outcome), "judge": "offline"}
+    return blank(Evidence, response_id=response_id, unit_id=unit_id, source=source, **columns)
 
 
 def rows_of(
@@ -193,12 +193,15 @@ def rows_of(
             }
             rows["verdicts"] += verdicts(
                 response_id,
-                [tally(unit_id, source, found) for source, found in evidence.items()],
+                [
+                    tally(unit_id, source, evidence_rows)
+                    for source, evidence_rows in evidence.items()
+                ],
                 mode,
                 tie,
             )
-            found = [row for one in evidence.values() for row in one]
-            rows["evidence"] += found
+            evidence_rows = [row for one in evidence.values() for row in one]
+            rows["evidence"] += evidence_rows
             rows["passages"] += [
                 records.Passage(
                     text=f"Passage {row.passage_id}.",
@@ -207,7 +210,7 @@ def rows_of(
                     source=row.source,
                     passage_id=row.passage_id,
                 )
-                for row in found
+                for row in evidence_rows
                 if row.passage_id
             ]
     return rows
@@ -299,13 +302,13 @@ _ARGUMENTS = """--headless --no-sandbox --disable-gpu --disable-quic --no-first-
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     """A real Chromium, driven by Playwright."""
-    found = next(filter(None, map(shutil.which, CHROMIUM)), None)
-    if found is None:
+    executable = next(filter(None, map(shutil.which, CHROMIUM)), None)
+    if executable is None:
         missing("no Chromium on PATH; on Debian and Ubuntu: apt-get install chromium")
     from playwright.sync_api import expect, sync_playwright
 
     expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=_ARGUMENTS.split())
+        browser = playwright.chromium.launch(executable_path=executable, args=_ARGUMENTS.split())
         yield browser
         browser.close()

@@ -44,8 +44,8 @@ def shared() -> Any:
 
 
 def indexed() -> Any:
-    found = ufo.check_sync(OSLO, sources=["wikipedia"], index="index", judge="offline")
-    return found.score, [row.outcome for row in found.evidence]
+    result = ufo.check_sync(OSLO, sources=["wikipedia"], index="index", judge="offline")
+    return result.score, [row.outcome for row in result.evidence]
 
 
 def evaluated() -> Any:
@@ -87,18 +87,18 @@ def in_child(work: Callable[[], None]) -> None:
 
 
 def in_forks(before: dict[str, Any]) -> None:
-    for name, found in before.items():
+    for name, expected in before.items():
 
-        def again(name: str = name, found: Any = found) -> None:
-            assert use(name) == (name, found)
+        def again(name: str = name, expected: Any = expected) -> None:
+            assert use(name) == (name, expected)
 
         in_child(again)
 
 
 def in_pool(before: dict[str, Any], method: str) -> None:
     with multiprocessing.get_context(method).Pool(2) as pool:
-        found = pool.map_async(use, before, chunksize=1).get(SECONDS)
-    assert dict(found) == before
+        outcomes = pool.map_async(use, before, chunksize=1).get(SECONDS)
+    assert dict(outcomes) == before
 
 
 def in_executor(before: dict[str, Any]) -> None:

@@ -24,11 +24,11 @@ SECONDS = 120
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with an index that knows of Oslo."""
-    made = tmp_path_factory.mktemp("forked")
-    (made / "pages.jsonl").write_text(json.dumps({"title": "Oslo", "text": OSLO}), "utf-8")
-    command = ["index", "build", "--input", str(made / "pages.jsonl"), "--output"]
-    assert main([*command, str(made / "index")]) == 0
-    return made
+    path = tmp_path_factory.mktemp("forked")
+    (path / "pages.jsonl").write_text(json.dumps({"title": "Oslo", "text": OSLO}), "utf-8")
+    command = ["index", "build", "--input", str(path / "pages.jsonl"), "--output"]
+    assert main([*command, str(path / "index")]) == 0
+    return path
 
 
 @pytest.fixture

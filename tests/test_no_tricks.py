@@ -9,7 +9,7 @@ PRODUCT = ("ufo", "schemas", "indexes", "transforms", "webapp", "pipelines", "ex
 
 ALLOWED = {
     "transforms/plugins.py": "a user's file is a module that pickle finds again",
-    "schemas/storage.py": "tempfile.tempdir is documented as what a program may set",
+    "schemas/temporary.py": "tempfile.tempdir is documented as what a program may set",
     "pipelines/streams.py": "sys.stdout and sys.stderr are documented as what a program may set",
     "transforms/beam/files.py": "Beam has no other way to give a row type an id of our own",
 }
@@ -38,20 +38,20 @@ def tricks(code: str) -> Iterator[str]:
         if isinstance(node, ast.Import | ast.ImportFrom):
             module = getattr(node, "module", None)
             names = [f"{module}.{alias.name}" if module else alias.name for alias in node.names]
-            found = any(name in NAMES or any(map(private, name.split("."))) for name in names)
+            is_trick = any(name in NAMES or any(map(private, name.split("."))) for name in names)
         elif isinstance(node, ast.Attribute):
             owner = ast.unparse(node.value)
             of_ours = owner in OWN or owner == "super()"
-            found = private(node.attr) and not of_ours
-            found |= f"{owner}.{node.attr}" in NAMES
+            is_trick = private(node.attr) and not of_ours
+            is_trick |= f"{owner}.{node.attr}" in NAMES
             # An attribute of a module, or of a class or function, that is another file's.
             of_another = "(" not in owner and owner.partition(".")[0] in imported
-            found |= isinstance(node.ctx, ast.Store) and of_another
+            is_trick |= isinstance(node.ctx, ast.Store) and of_another
         elif isinstance(node, ast.Call) and ast.unparse(node.func) == "setattr":
-            found = ast.unparse(node.args[0]).partition(".")[0] in imported
+            is_trick = ast.unparse(node.args[0]).partition(".")[0] in imported
         else:
             continue
-        if found:
+        if is_trick:
             yield f"{node.lineno}: {ast.unparse(node)}"
 
 

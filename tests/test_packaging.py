@@ -85,8 +85,8 @@ def test_a_package_index_can_show_the_readme(
     metadata = (tmp_path / folder / "METADATA").read_text(encoding="utf-8")
     links = re.findall(r"\]\(([^)]+)\)", metadata)
     assert all(link.startswith(("https://", "#")) for link in links)
-    for told in ("docs/semantics.md", "Project-URL: Issues, https://example.org/us/ufo/issues"):
-        assert (told in metadata) == bool(repository)
+    for line in ("docs/semantics.md", "Project-URL: Issues, https://example.org/us/ufo/issues"):
+        assert (line in metadata) == bool(repository)
 
 
 def test_the_examples_are_evaluated_from_another_folder(installed: Path, tmp_path: Path) -> None:
@@ -105,5 +105,5 @@ def test_the_examples_are_evaluated_from_another_folder(installed: Path, tmp_pat
 
 def test_a_project_has_files_named_as_our_packages(installed: Path, tmp_path: Path) -> None:
     shutil.copytree(ROOT / "tests/project", tmp_path / "project")
-    said = run(installed / "bin/python", "main.py", cwd=tmp_path / "project")
-    assert said == "answers indexes [1.0, 1.0, 1.0, 1.0]\n"
+    printed = run(installed / "bin/python", "main.py", cwd=tmp_path / "project")
+    assert printed == "answers indexes [1.0, 1.0, 1.0, 1.0]\n"

@@ -58,14 +58,14 @@ def _text(node: ast.JoinedStr) -> str:
 
 
 def test_every_count_agrees_with_its_noun() -> None:
-    found = [
+    mistakes = [
         f"{path.relative_to(ROOT)}:{line}: {text[:90]!r}: use ufo.schemas.text.quantity"
         for folder in FOLDERS
         for path in sorted((ROOT / folder).rglob("*.py"))
         for line, text in counts_in(ast.parse(path.read_text(encoding="utf-8")))
         if not any(known in text for known in EXCEPTIONS)
     ]
-    assert found == []
+    assert mistakes == []
 
 
 def test_every_count_of_the_page_agrees_with_its_noun() -> None:

@@ -29,9 +29,9 @@ def read_yaml(name: str) -> Any:
 
 
 def test_the_citation_has_this_version_and_the_papers() -> None:
-    found = read_yaml("CITATION.cff")
-    assert found["version"] == VERSION
-    titles = " ".join(paper["title"] for paper in found["references"])
+    citation = read_yaml("CITATION.cff")
+    assert citation["version"] == VERSION
+    titles = " ".join(paper["title"] for paper in citation["references"])
     assert all(word in titles for word in ("Plug-and-Play", "FaaF", "FACTS&EVIDENCE"))
 
 
@@ -86,12 +86,12 @@ def test_the_documents_tell_nothing_of_versions_that_were_never_released() -> No
     if not re.search(r"^## .*unreleased", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE):
         pytest.skip("a version was released")
     documents = [*(ROOT / "docs").glob("*.md"), ROOT / "README.md", ROOT / _CARD]
-    found = [
+    faults = [
         f"{path.name}: {match[0]}"
         for path in documents
         for match in _OF_A_PAST.finditer(path.read_text(encoding="utf-8"))
     ]
-    assert found == []
+    assert faults == []
 
 
 def test_the_figures_of_trust_are_those_that_were_measured() -> None:
@@ -104,8 +104,10 @@ def test_the_figures_of_trust_are_those_that_were_measured() -> None:
         ("reference", "given_texts"),
     ):
         (table,) = re.findall(rf"^\| `{source}` \| (\d.*\n.*)$", page, re.MULTILINE)
-        found = {name: figures[name][of] for name in ("overlap", "bundled")}
-        assert table.startswith(f"{found['overlap']['n']:,} ")
-        for name, one in found.items():
-            called = round(one["refuted_called"])
-            assert f"| `{name}` | {called} | {round(one['refuted_precision'] * called)} |" in table
+        measured = {name: figures[name][of] for name in ("overlap", "bundled")}
+        assert table.startswith(f"{measured['overlap']['n']:,} ")
+        for name, counts in measured.items():
+            called = round(counts["refuted_called"])
+            assert (
+                f"| `{name}` | {called} | {round(counts['refuted_precision'] * called)} |" in table
+            )

@@ -43,8 +43,8 @@ class Divided(ufo.FactSource):
 
     async def look_up(self, open_units: ufo.OpenUnits) -> list[ufo.Found]:
         self.units = open_units
-        found = [ufo.Retrieved(ufo.Passage(text)) for text in ("supported", "refuted")]
-        return [ufo.Found(found) for _ in open_units.units]
+        passages = [ufo.Retrieved(ufo.Passage(text)) for text in ("supported", "refuted")]
+        return [ufo.Found(passages) for _ in open_units.units]
 
 
 class Literal(ufo.Judge):
@@ -82,14 +82,14 @@ def test_what_an_evaluation_has(tmp_path: Path) -> None:
     assert ETNA in result.evidence["text"].to_pylist()
     assert result.failures.num_rows == 0
     assert result.contributions["source"].to_pylist() == ["reference", "none"]
-    found = result.sql("SELECT count(*) AS n FROM verdicts WHERE source = ?", ["reference"])
-    assert found["n"].to_pylist() == [1]
+    table = result.sql("SELECT count(*) AS n FROM verdicts WHERE source = ?", ["reference"])
+    assert table["n"].to_pylist() == [1]
     with pytest.raises(ufo.UsageError, match="nowhere"):
         result.sql("SELECT * FROM nowhere")
     assert "factuality" in str(result).lower()
     html, path = result._repr_html_(), tmp_path / "report.html"
-    for said in ("1 of 2 claims supported, 1 not found", "Factuality score", "Who decided"):
-        assert said in html
+    for words in ("1 of 2 claims supported, 1 not found", "Factuality score", "Who decided"):
+        assert words in html
     assert "<script" not in html
     result.report(path)
     assert "1 of 2 claims supported, 1 not found" in path.read_text(encoding="utf-8")
@@ -164,8 +164,8 @@ def test_the_score_that_a_gate_looks_at(
         ETNA, references=[ETNA], judge="llm", model="m", client=ufo.FakeClient(["no JSON"] * 9)
     )
     assert not failed.fact_units
-    found = tuple(one.gate_score(no_claim) for one in (half, silent, failed))
-    assert found == scores
+    gate_scores = tuple(one.gate_score(no_claim) for one in (half, silent, failed))
+    assert gate_scores == scores
 
 
 def test_another_word_for_what_no_claim_means_is_refused() -> None:
@@ -175,14 +175,14 @@ def test_another_word_for_what_no_claim_means_is_refused() -> None:
 
 
 def test_texts_alone_and_what_is_left_out(tmp_path: Path) -> None:
-    found = ufo.evaluate(
+    result = ufo.evaluate(
         [ETNA, "Hm."], [Knows("Etna")], output=tmp_path, run="mine", workers=1, quiet=True
     )
-    assert found.run == "mine"
-    assert found.path == f"{tmp_path}/run=mine"
-    assert sorted(found.verdicts["source"].to_pylist()) == ["Knows"]
-    assert found.scores["factuality_score"].to_pylist().count(None) == 1
-    found.close()
+    assert result.run == "mine"
+    assert result.path == f"{tmp_path}/run=mine"
+    assert sorted(result.verdicts["source"].to_pylist()) == ["Knows"]
+    assert result.scores["factuality_score"].to_pylist().count(None) == 1
+    result.close()
 
 
 COLUMNS: dict[str, list[Any]] = {
@@ -209,53 +209,53 @@ PLAIN = SimpleNamespace(__arrow_c_stream__=pa.table(COLUMNS).__arrow_c_stream__)
     ids=["pandas", "pandas with an index", "Polars with categories", "the protocol alone"],
 )
 def test_tables_as_they_are(table: Any) -> None:
-    found = ufo.evaluate(table, "reference", workers=1, quiet=True)
-    scores = found.sql("FROM scores ORDER BY CAST(response_id AS INT) DESC").to_pydict()
-    assert found.failures.num_rows == 0
+    result = ufo.evaluate(table, "reference", workers=1, quiet=True)
+    scores = result.sql("FROM scores ORDER BY CAST(response_id AS INT) DESC").to_pydict()
+    assert result.failures.num_rows == 0
     expected = {"response_id": ["7", "5", "3"], "factuality_score": [1.0, 0.0, 1.0]}
     expected |= {"human_score": [0.5, None, 1.0], "question": ["Where?", None, None]}
     assert {name: scores[name] for name in expected} == expected
-    assert found.sql("SELECT DISTINCT metadata FROM responses")["metadata"].to_pylist() == [None]
-    found.close()
+    assert result.sql("SELECT DISTINCT metadata FROM responses")["metadata"].to_pylist() == [None]
+    result.close()
 
 
 def test_the_row_numbers_of_a_data_frame_are_no_column_and_its_column_is_a_list() -> None:
     frame = pd.DataFrame(COLUMNS).drop(columns="id").iloc[[2, 0, 1]]
-    for given in (frame, frame["response"]):
-        found = ufo.evaluate(given, [Knows("Etna")], workers=1, quiet=True)
-        assert found.sql("SELECT DISTINCT metadata FROM responses").num_rows == 1
-        assert found.verdicts.num_rows == 3 if given is frame else 2
-        found.close()
+    for responses in (frame, frame["response"]):
+        result = ufo.evaluate(responses, [Knows("Etna")], workers=1, quiet=True)
+        assert result.sql("SELECT DISTINCT metadata FROM responses").num_rows == 1
+        assert result.verdicts.num_rows == 3 if responses is frame else 2
+        result.close()
 
 
 def test_recall_of_a_table() -> None:
     answers = [{"rag": ETNA, "closed": None}, {"rag": "Hm.", "closed": ETNA}]
     frame = pd.DataFrame({"question": ["a", "b"], "ground_truth": [ETNA] * 2, "answers": answers})
-    found = ufo.recall(frame, judge="offline", workers=1, quiet=True)
-    assert found.failures.num_rows == 0
-    assert set(found.verdicts["variant"].to_pylist()) == {"rag", "closed"}
-    found.close()
+    result = ufo.recall(frame, judge="offline", workers=1, quiet=True)
+    assert result.failures.num_rows == 0
+    assert set(result.verdicts["variant"].to_pylist()) == {"rag", "closed"}
+    result.close()
 
 
 def test_a_path_and_options_by_their_flags_names(tmp_path: Path) -> None:
     path = tmp_path / "in.jsonl"
     path.write_text("\n".join(map(json.dumps, RECORDS)) + "\nnope\n")
-    found = ufo.evaluate(path, [{"name": "refs", "type": "reference"}], "all", tie="factual")
-    assert found.failures["key"].to_pylist() == ["in.jsonl:3"]
-    assert set(found.verdicts["mode"].to_pylist()) == {"seq", "mv", "single"}
-    assert "refs" in found.verdicts["source"].to_pylist()
-    found.close()
-    assert found.path.startswith("/")
+    result = ufo.evaluate(path, [{"name": "refs", "type": "reference"}], "all", tie="factual")
+    assert result.failures["key"].to_pylist() == ["in.jsonl:3"]
+    assert set(result.verdicts["mode"].to_pylist()) == {"seq", "mv", "single"}
+    assert "refs" in result.verdicts["source"].to_pylist()
+    result.close()
+    assert result.path.startswith("/")
 
 
 @pytest.mark.slow
 def test_objects_as_sources_in_several_processes() -> None:
     first, second = Knows("Etna"), Waits("Oslo")
     first.name, second.name = "one", "two"
-    found = ufo.evaluate(RECORDS, [first, second], workers=2, chunk_size=1, quiet=True)
-    assert found.verdicts["source"].to_pylist() == ["one", "two"]
-    assert found.contributions["source"].to_pylist()[:2] == ["one", "two"]
-    found.close()
+    result = ufo.evaluate(RECORDS, [first, second], workers=2, chunk_size=1, quiet=True)
+    assert result.verdicts["source"].to_pylist() == ["one", "two"]
+    assert result.contributions["source"].to_pylist()[:2] == ["one", "two"]
+    result.close()
 
 
 MIXED = pd.DataFrame({"response": [ETNA, 5]})
@@ -311,10 +311,10 @@ def test_nothing_is_left_where_a_run_could_not_start(
 
 
 def test_results_without_a_folder_of_yours_live_as_long_as_their_object() -> None:
-    found, other = (ufo.evaluate([ETNA], [Knows("x")], workers=1, quiet=True) for _ in range(2))
-    folder, forgotten, scores = Path(found.path).parent, Path(other.path).parent, found.scores
+    first, other = (ufo.evaluate([ETNA], [Knows("x")], workers=1, quiet=True) for _ in range(2))
+    folder, forgotten, scores = Path(first.path).parent, Path(other.path).parent, first.scores
     assert folder.is_dir()
-    found.close()
+    first.close()
     del other
     gc.collect()
     assert not folder.exists()
@@ -324,17 +324,17 @@ def test_results_without_a_folder_of_yours_live_as_long_as_their_object() -> Non
 
 class TestCheck:
     def test_a_text_with_references(self) -> None:
-        found = ufo.check_sync(f"{ETNA} Oslo is green.", references=[ETNA], sources=["reference"])
-        assert found.score == 0.5
-        assert found.coverage == 0.5
-        assert [v.label for v in found.verdicts] == [1, None]
-        assert found.text[found.sentences[1].start :] == "Oslo is green."
+        result = ufo.check_sync(f"{ETNA} Oslo is green.", references=[ETNA], sources=["reference"])
+        assert result.score == 0.5
+        assert result.coverage == 0.5
+        assert [v.label for v in result.verdicts] == [1, None]
+        assert result.text[result.sentences[1].start :] == "Oslo is green."
         heading = "1 of 2 claims supported, 1 not found\nfactuality score 0.500, coverage 0.500\n"
-        assert str(found).startswith(heading)
-        assert found.states == ["supported", "not found"]
-        assert "supported by reference (1 for, 0 against)\n  claim     " + ETNA in str(found)
-        assert "? not found\n  claim" in str(found)
-        plain = json.loads(json.dumps(found.to_dict()))
+        assert str(result).startswith(heading)
+        assert result.states == ["supported", "not found"]
+        assert "supported by reference (1 for, 0 against)\n  claim     " + ETNA in str(result)
+        assert "? not found\n  claim" in str(result)
+        plain = json.loads(json.dumps(result.to_dict()))
         assert plain["score"] == 0.5
         assert plain["evidence"][0]["outcome"] == "supported"
         assert plain["passages"][0]["text"] == ETNA
@@ -346,14 +346,14 @@ class TestCheck:
         assert str(nothing) == "No claim to check\nno score: there is no claim"
 
     def test_a_claim_of_which_one_source_has_nothing_and_another_does_not_tell(self) -> None:
-        found = ufo.check_sync(
+        result = ufo.check_sync(
             "Oslo is green.", references=[ETNA], sources=["reference", Knows("x")]
         )
-        assert [(row.rank, row.outcome) for row in found.evidence] == [
+        assert [(row.rank, row.outcome) for row in result.evidence] == [
             (1, "noans"),
             (None, "noans"),
         ]
-        assert "? not found\n  claim  Oslo is green." in str(found)
+        assert "? not found\n  claim  Oslo is green." in str(result)
 
     def test_a_source_sees_the_text_its_question_and_its_references(self) -> None:
         asked = Divided()
@@ -376,11 +376,11 @@ class TestCheck:
     def test_votes_are_counted_by_the_mode_and_the_rule_for_ties(
         self, options: dict[str, Any], mode: str, source: str, score: float
     ) -> None:
-        found = ufo.check_sync(ETNA, sources=[Divided()], judge=Literal(), **options)
-        assert [row.mode for row in found.verdicts] == [mode]
-        assert [row.source for row in found.verdicts] == [source]
-        assert found.score == score
-        assert found.states == ["supported" if score else "contradicted"]
+        result = ufo.check_sync(ETNA, sources=[Divided()], judge=Literal(), **options)
+        assert [row.mode for row in result.verdicts] == [mode]
+        assert [row.source for row in result.verdicts] == [source]
+        assert result.score == score
+        assert result.states == ["supported" if score else "contradicted"]
 
     def test_a_model_that_cannot_be_asked_ends_the_check(self) -> None:
         wrong = LlmError("wrong key; set another", final=True)
@@ -401,11 +401,11 @@ class TestCheck:
     def test_a_source_that_breaks_is_an_error_row(self) -> None:
         broken = Knows("Etna")
         broken.find = Mock(side_effect=OSError("down"))  # type: ignore[method-assign]
-        found = ufo.check_sync(ETNA, sources=[broken, "reference"], references=[ETNA])
-        outcomes = [(row.source, row.outcome) for row in found.evidence]
+        result = ufo.check_sync(ETNA, sources=[broken, "reference"], references=[ETNA])
+        outcomes = [(row.source, row.outcome) for row in result.evidence]
         assert outcomes == [("Knows", "error"), ("reference", "supported")]
-        assert found.verdicts[0].past_error
-        assert found.failures[0].message == "error in source Knows: OSError: down"
+        assert result.verdicts[0].past_error
+        assert result.failures[0].message == "error in source Knows: OSError: down"
 
     def test_what_is_wrong_is_raised(self) -> None:
         wrong: list[tuple[str, dict[str, Any], str]] = [

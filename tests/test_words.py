@@ -74,16 +74,16 @@ def without(pattern: str, path: Path) -> str:
     return re.sub(pattern, _ends, path.read_text(encoding="utf-8"), flags=re.DOTALL)
 
 
-def _ends(found: re.Match[str]) -> str:
-    return "\n" * found[0].count("\n")
+def _ends(match: re.Match[str]) -> str:
+    return "\n" * match[0].count("\n")
 
 
 def of_page(path: Path) -> Iterator[tuple[int, str]]:
     """Yield the lines and texts of the literals of the page's JavaScript, without comments."""
     text = without(r"/\*.*?\*/", path)
-    for found in re.finditer(r'"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`', text):
-        said = re.sub(r"\$\{[^{}]*\}", "{}", found[0][1:-1])
-        yield text.count("\n", 0, found.start()) + 1, said
+    for match in re.finditer(r'"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`', text):
+        text_shown = re.sub(r"\$\{[^{}]*\}", "{}", match[0][1:-1])
+        yield text.count("\n", 0, match.start()) + 1, text_shown
 
 
 def of_template(path: Path) -> Iterator[tuple[int, str]]:
@@ -112,13 +112,13 @@ def is_excepted(name: str, word: str) -> bool:
 
 
 def test_nothing_that_people_see_has_a_word_outside_the_glossary() -> None:
-    found = [
+    words = [
         f"{name}:{line}: {text.strip()[:80]!r}: say {FORBIDDEN[word]}"
         for name, line, text in literals()
         for word, wrong in WRONG.items()
         if wrong.search(text) and not is_excepted(name, word)
     ]
-    assert found == []
+    assert words == []
 
 
 @pytest.mark.parametrize("word", FORBIDDEN)

@@ -75,12 +75,12 @@ async def check_parts(
     A judge that computes in this process verifies unit by unit. A remote judge verifies all units
     together, to need few calls, and yields once.
     """
-    found = await look_up(open_units, source)
+    answers = await look_up(open_units, source)
     if judge.remote:
-        yield open_units, await _verified(open_units, source, judge, found)
+        yield open_units, await _verified(open_units, source, judge, answers)
         return
     tallies = by_unit(open_units.tallies)
-    for unit, answer in zip(open_units.units, found, strict=True):
+    for unit, answer in zip(open_units.units, answers, strict=True):
         part = replace(open_units, units=[unit], tallies=tallies.get(unit.unit_id, []))
         yield part, await _verified(part, source, judge, [answer])
         # Lets other coroutines show this result before the next unit is judged.
@@ -88,26 +88,28 @@ async def check_parts(
 
 
 async def _verified(
-    open_units: OpenUnits, source: FactSource, judge: Judge, found: Sequence[Found]
+    open_units: OpenUnits, source: FactSource, judge: Judge, answers: Sequence[Found]
 ) -> Checked:
     failures = [
         Failure(f"source:{source.name}", unit.unit_id, answer.error_type, answer.message)
-        for unit, answer in zip(open_units.units, found, strict=True)
+        for unit, answer in zip(open_units.units, answers, strict=True)
         if answer.error_type
     ]
-    failures += [failure for answer in found for failure in answer.failures]
+    failures += [failure for answer in answers for failure in answer.failures]
     try:
-        judged = await judge.verify(open_units, source.name, found)
+        judged = await judge.verify(open_units, source.name, answers)
         _check_whole(judged, open_units, judge)
     except BaseException as error:
         if passes(error):
             raise
         judged = _unjudged(open_units, source, judge, error)
-    passages = {hit.passage.passage_id: hit.passage for answer in found for hit in answer.passages}
+    passages = {
+        hit.passage.passage_id: hit.passage for answer in answers for hit in answer.passages
+    }
     rows_of: dict[str, list[Evidence]] = {unit.unit_id: [] for unit in open_units.units}
     for row in judged.evidence:
         rows_of[row.unit_id].append(row)
-    for unit, answer in zip(open_units.units, found, strict=True):
+    for unit, answer in zip(open_units.units, answers, strict=True):
         if answer.passages and answer.outcome == ERROR:
             # A part of the search failed. With the error row `retry_errors` repeats it.
             rows_of[unit.unit_id].append(judge.without_passages(unit, source.name, answer))
@@ -116,7 +118,7 @@ async def _verified(
         [row for rows in rows_of.values() for row in rows],
         list(passages.values()),
         failures + judged.failures,
-        [request for answer in found for request in answer.usage] + judged.usage,
+        [request for answer in answers for request in answer.usage] + judged.usage,
     )
 
 
@@ -131,11 +133,11 @@ def _check_storable(plugin: object, table: str, rows: Sequence[object]) -> None:
 def _check_whole(judged: Judged, open_units: OpenUnits, judge: Judge) -> None:
     _check_storable(judge, "evidence", judged.evidence)
     asked = {unit.unit_id for unit in open_units.units}
-    given = {row.unit_id for row in judged.evidence}
-    if given != asked:
+    judged_ids = {row.unit_id for row in judged.evidence}
+    if judged_ids != asked:
         raise ValueError(
-            f"verify gave evidence of {quantity(len(given), 'claim')}, {len(given & asked):,} of "
-            f"them among the {len(asked):,} asked for"
+            f"verify gave evidence of {quantity(len(judged_ids), 'claim')}, "
+            f"{len(judged_ids & asked):,} of them among the {len(asked):,} asked for"
         )
 
 
@@ -143,17 +145,17 @@ async def look_up(open_units: OpenUnits, source: FactSource) -> Sequence[Found]:
     """Return the source's results; if its `look_up` fails, an error for each unit."""
     asked = len(open_units.units)
     try:
-        found = await source.look_up(open_units)
-        if len(found) != asked:
+        answers = await source.look_up(open_units)
+        if len(answers) != asked:
             raise ValueError(
-                f"look_up gave {quantity(len(found), 'answer')} for {quantity(asked, 'claim')}"
+                f"look_up gave {quantity(len(answers), 'answer')} for {quantity(asked, 'claim')}"
             )
-        others = {type(answer).__name__ for answer in found if not isinstance(answer, Found)}
+        others = {type(answer).__name__ for answer in answers if not isinstance(answer, Found)}
         if others:
             raise TypeError(f"look_up must return ufo.Found objects, not {min(others)}")
-        passages = [hit.passage for answer in found for hit in answer.passages]
+        passages = [hit.passage for answer in answers for hit in answer.passages]
         _check_storable(source, "passages", passages)
-        return found
+        return answers
     except BaseException as error:
         if passes(error):
             raise

@@ -49,20 +49,20 @@ class CheckedText:
     usage: list[Usage] = field(default_factory=list)
 
     @classmethod
-    def of(cls, found: Extracted) -> Self:
+    def of(cls, extracted: Extracted) -> Self:
         """Return the rows after the extraction."""
-        units = list(found.open_units.units)
+        units = list(extracted.open_units.units)
         return cls(
-            found.response,
-            found.sentences,
+            extracted.response,
+            extracted.sentences,
             units,
-            failures=list(found.failures),
-            usage=list(found.usage),
+            failures=list(extracted.failures),
+            usage=list(extracted.usage),
         )
 
 
 @dataclass(slots=True)
-class Asked:
+class SourceAsked:
     """An event: a source is being asked about these units; `position` counts the sources from 0."""
 
     source: str
@@ -71,7 +71,7 @@ class Asked:
 
 
 @dataclass(slots=True)
-class Answered:
+class SourceAnswered:
     """An event: the results of a source for some units, and the verdicts that are final.
 
     In mode seq a unit gets its verdict with the first source that answers. Units without an answer,
@@ -84,7 +84,7 @@ class Answered:
     verdicts: list[Verdict]
 
 
-Step = Extracted | Asked | Answered
+Step = Extracted | SourceAsked | SourceAnswered
 
 
 @asynccontextmanager
@@ -99,8 +99,8 @@ async def opened(
     judge = make_judge(job.judge, client)
     needed: list[Judge | FactSource] = [judge, *sources]
     with ExitStack() as closing:
-        for one in needed:
-            closing.enter_context(in_use(one))
+        for plugin in needed:
+            closing.enter_context(in_use(plugin))
         yield sources, judge
 
 
@@ -112,18 +112,18 @@ async def check_text(
     Only the `units`, `mode` and `tie` of the job are used.
     """
     extracted: Extracted | None = None
-    answers: list[Answered] = []
-    async with aclosing(steps(record, sources, judge, job)) as found:
-        async for step in found:
+    answers: list[SourceAnswered] = []
+    async with aclosing(steps(record, sources, judge, job)) as steps_done:
+        async for step in steps_done:
             if isinstance(step, Extracted):
                 extracted = step
-            elif isinstance(step, Answered):
+            elif isinstance(step, SourceAnswered):
                 answers.append(step)
     assert extracted is not None
     return gathered(extracted, answers)
 
 
-def gathered(extracted: Extracted, answers: Sequence[Answered]) -> CheckedText:
+def gathered(extracted: Extracted, answers: Sequence[SourceAnswered]) -> CheckedText:
     """Return the rows of the events so far, in the order of the sources."""
     rows = CheckedText.of(extracted)
     passages: dict[str, Passage] = {}
@@ -150,8 +150,8 @@ async def steps(
     if not extracted.open_units.units:
         return
     following = _in_sequence if job.mode == SEQ else _together
-    async with aclosing(following(extracted.open_units, sources, judge, job)) as found:
-        async for step in found:
+    async with aclosing(following(extracted.open_units, sources, judge, job)) as steps_done:
+        async for step in steps_done:
             yield step
 
 
@@ -163,24 +163,24 @@ async def _in_sequence(
         if not remaining:
             return
         asked = _joined(remaining)
-        yield Asked(source.name, position, [unit.unit_id for unit in asked.units])
+        yield SourceAsked(source.name, position, [unit.unit_id for unit in asked.units])
         remaining = []
         async for part, checked in check_parts(asked, source, judge):
             decided, left = settle(part, checked, job.tie)
             remaining += [left] if left is not None else []
-            yield Answered(source.name, position, checked, decided)
+            yield SourceAnswered(source.name, position, checked, decided)
     if remaining:
-        yield Answered("", len(sources), None, undecided(_joined(remaining), job.tie))
+        yield SourceAnswered("", len(sources), None, undecided(_joined(remaining), job.tie))
 
 
 async def _together(
     open_units: OpenUnits, sources: Sequence[FactSource], judge: Judge, job: "Job"
 ) -> AsyncGenerator[Step, None]:
-    answers: asyncio.Queue[Answered | None] = asyncio.Queue()
+    answers: asyncio.Queue[SourceAnswered | None] = asyncio.Queue()
 
     async def ask(position: int, source: FactSource) -> None:
         async for _, checked in check_parts(open_units, source, judge):
-            answers.put_nowait(Answered(source.name, position, checked, []))
+            answers.put_nowait(SourceAnswered(source.name, position, checked, []))
 
     async def ask_all() -> None:
         try:
@@ -194,7 +194,7 @@ async def _together(
             answers.put_nowait(None)
 
     for position, source in enumerate(sources):
-        yield Asked(source.name, position, [unit.unit_id for unit in open_units.units])
+        yield SourceAsked(source.name, position, [unit.unit_id for unit in open_units.units])
     asking = asyncio.create_task(ask_all())
     by_source: list[list[Tally]] = [[] for _ in sources]  # each in the order of the units
     try:
@@ -205,8 +205,8 @@ async def _together(
         await asking
     finally:
         asking.cancel()
-    found = pooled_verdicts(open_units.response_id, chain(*by_source), job.mode, job.tie)
-    yield Answered("", len(sources), None, found)
+    verdicts = pooled_verdicts(open_units.response_id, chain(*by_source), job.mode, job.tie)
+    yield SourceAnswered("", len(sources), None, verdicts)
 
 
 def _joined(parts: Sequence[OpenUnits]) -> OpenUnits:

@@ -84,11 +84,11 @@ def recognised(names: Sequence[str]) -> dict[str, str]:
     A column with the key's own name comes first, then the other names, the most usual first.
     """
     folded = {_folded(name): name for name in reversed(names)}
-    found: dict[str, str] = {}
+    column_of: dict[str, str] = {}
     for known in (*FIELDS, *_USUAL):
         if column := folded.pop(_folded(known), None):
-            found.setdefault(_USUAL.get(known, known), column)
-    return {key: found[key] for key in FIELDS if key in found}
+            column_of.setdefault(_USUAL.get(known, known), column)
+    return {key: column_of[key] for key in FIELDS if key in column_of}
 
 
 def meant(raw: Mapping[str, Any]) -> dict[str, str]:
@@ -103,8 +103,8 @@ def meant(raw: Mapping[str, Any]) -> dict[str, str]:
                 if _fits(key, part.value) and value_at(raw, part.path) == part.value:
                     # What a cell of JSON holds is rather a text than the cell is.
                     is_cell = key in _TEXTS and opened(part.value) is not part.value
-                    found = (is_cell, len(part.names), rank, len(part.path)), part.path
-                    best[key] = min(found, best.get(key, found))
+                    candidate = (is_cell, len(part.names), rank, len(part.path)), part.path
+                    best[key] = min(candidate, best.get(key, candidate))
     return {key: best[key][1] for key in FIELDS if key in best}
 
 
@@ -112,21 +112,21 @@ def advised(name: str, value: object) -> str | None:
     """Return what to give to `--map` to read an unknown column, such as `response=outputs.answer`;
     None if its name means no key, or the key cannot have its value."""
     key = nearest(name)
-    found = meant({name: value})
-    return f"{key}={found[key]}" if key in found else None
+    paths = meant({name: value})
+    return f"{key}={paths[key]}" if key in paths else None
 
 
 def map_advised(raw: Mapping[str, Any], columns: Mapping[str, str], wanted: str) -> str:
     """Return the value for `--map` that reads a wanted key of a record, as a shell reads it, with
     the columns that `--map` names already; "" if no column probably has the key."""
-    found = meant(raw)
-    if wanted not in found:
+    paths = meant(raw)
+    if wanted not in paths:
         return ""
     chosen = {key: path for key, path in columns.items() if _fits(key, value_at(raw, path))}
     for key in dict.fromkeys((*_ASKED, wanted)):
         there = value_at(raw, chosen.get(key, key))
-        if key in found and found[key] != key and not _fits(key, there):
-            chosen[key] = found[key]
+        if key in paths and paths[key] != key and not _fits(key, there):
+            chosen[key] = paths[key]
     return shlex.quote(",".join(f"{key}={path}" for key, path in chosen.items()))
 
 

@@ -72,19 +72,19 @@ async def extract(record: InputRecord, judge: Judge, units: str = CLAIM) -> Extr
     places = given_places(answer, shown, doubts)
     try:
         if record.given and (units == CLAIM or not record.claims):
-            found = await _given(record, places, judge)
+            extracted = await _given(record, places, judge)
         else:
-            found = await drafts_of(answer, shown, judge, units)
+            extracted = await drafts_of(answer, shown, judge, units)
     except BaseException as error:
         if passes(error):
             raise
         failure = failure_of(EXTRACT, record.response_id, f"judge {judge.name}", error)
-        found = Drafts(failures=[failure])
+        extracted = Drafts(failures=[failure])
     if not record.given or units == SENTENCE:
-        found.drafts = _distinct(found.drafts)
+        extracted.drafts = _distinct(extracted.drafts)
     if units == SENTENCE:
-        found.drafts = _labelled(found.drafts, record.claims, places, doubts)
-    return _numbered(record, spans, answer, shown, found, doubts)
+        extracted.drafts = _labelled(extracted.drafts, record.claims, places, doubts)
+    return _numbered(record, spans, answer, shown, extracted, doubts)
 
 
 def answer_of(record: InputRecord, spans: Sequence[Span]) -> tuple[InputRecord, Sequence[Span]]:
@@ -116,15 +116,15 @@ async def drafts_of(
     """Return the claims that a judge extracts from an answer, but for its empty spans."""
     numbers = [number for number, span in enumerate(spans) if span.start < span.end]
     extraction = judge.extract_sentences if units == SENTENCE else judge.extract
-    found = await extraction(answer, [spans[number] for number in numbers])
+    extracted = await extraction(answer, [spans[number] for number in numbers])
     if len(numbers) < len(spans):
-        found.drafts = [
+        extracted.drafts = [
             replace(draft, sentence_index=numbers[draft.sentence_index])
             if draft.sentence_index is not None
             else draft
-            for draft in found.drafts
+            for draft in extracted.drafts
         ]
-    return found
+    return extracted
 
 
 def _labelled(
@@ -163,25 +163,25 @@ def given_places(
         return []
     doubts[REPEATED] += len(claims) - len({claim.claim for claim in claims})
     # An index from another segmentation gives the claim no sentence.
-    given = [claim.sentence_index for claim in claims]
-    doubts[OUT_OF_RANGE] += sum(place is not None and place >= len(spans) for place in given)
+    indexes = [claim.sentence_index for claim in claims]
+    doubts[OUT_OF_RANGE] += sum(place is not None and place >= len(spans) for place in indexes)
     unplaced = [claim.claim for claim in claims if claim.sentence_index is None]
     texts = [record.text[span.start : span.end] for span in spans] if unplaced else []
-    found = iter(align(unplaced, texts))
-    places = (next(found) if place is None else place for place in given)
+    aligned = iter(align(unplaced, texts))
+    places = (next(aligned) if place is None else place for place in indexes)
     return [None if place is None or place >= len(spans) else place for place in places]
 
 
 async def _given(record: InputRecord, places: Sequence[int | None], judge: Judge) -> Drafts:
     claims = record.claims
     missing = [claim.claim for claim in claims if not claim.query]
-    made = await judge.queries(missing, record.response_id) if missing else Queries()
-    fresh = iter(made.queries)
+    written = await judge.queries(missing, record.response_id) if missing else Queries()
+    fresh = iter(written.queries)
     drafts = [
         Draft(place, claim.claim, claim.query or next(fresh), claim.label)
         for claim, place in zip(claims, places, strict=True)
     ]
-    return Drafts(drafts, failures=made.failures, usage=made.usage)
+    return Drafts(drafts, failures=written.failures, usage=written.usage)
 
 
 def _numbered(
@@ -189,15 +189,15 @@ def _numbered(
     spans: Sequence[Span],
     answer: InputRecord,
     shown: Sequence[Span],
-    found: Drafts,
+    extracted: Drafts,
     doubts: Counter[str],
 ) -> Extracted:
-    ids = unit_ids(record.response_id, [(d.sentence_index, d.claim) for d in found.drafts])
+    ids = unit_ids(record.response_id, [(d.sentence_index, d.claim) for d in extracted.drafts])
     units = [
         FactUnit(
             record.response_id, unit_id, draft.sentence_index, draft.claim, draft.query, draft.label
         )
-        for unit_id, draft in zip(ids, found.drafts, strict=True)
+        for unit_id, draft in zip(ids, extracted.drafts, strict=True)
     ]
     counts = Counter(unit.sentence_index for unit in units)
     sentences = [
@@ -237,8 +237,8 @@ def _numbered(
         response,
         sentences,
         open_units,
-        found.failures,
-        found.usage,
+        extracted.failures,
+        extracted.usage,
         {name: n for name, n in doubts.items() if n},
     )
 
@@ -291,7 +291,7 @@ def align(claims: Sequence[str], sentences: Sequence[str]) -> list[int | None]:
         if not any(shared):
             placed.append(None)
             continue
-        found = [one / total - _BACKWARDS * (at < last) for at, one in enumerate(shared)]
-        last = found.index(max(found))
+        scores = [one / total - _BACKWARDS * (at < last) for at, one in enumerate(shared)]
+        last = scores.index(max(scores))
         placed.append(last)
     return placed

@@ -50,9 +50,9 @@ def structure_of(value: object, name: str) -> object:
             pass
     if not _BEGINS.match(text):
         return value
-    found = _items(text)
-    if found is not None:
-        return found
+    items = _items(text)
+    if items is not None:
+        return items
     if _ends_early(text):
         return value
     raise UnusableValue(
@@ -68,11 +68,11 @@ def _items(text: str) -> list[str | None] | None:
         return None
     items: list[str | None] = []
     at, commas = opening.end(), 0
-    while found := _ITEM.match(text, at):
-        at = found.end()
-        commas += bool(found["comma"])
+    while match := _ITEM.match(text, at):
+        at = match.end()
+        commas += bool(match["comma"])
         try:
-            items.append(_text_of(found["item"]))
+            items.append(_text_of(match["item"]))
         except SyntaxError:  # an escape that is none, as in a path of Windows
             return None
     rest = text[at:].lstrip()
@@ -91,8 +91,8 @@ def _text_of(item: str) -> str | None:
     with warnings.catch_warnings():  # of escapes that Python does not know
         warnings.simplefilter("ignore")
         # NumPy and data frames write a line end in a text as it is.
-        found: str = ast.literal_eval(item.replace("\r", "\\r").replace("\n", "\\n"))
-    return found
+        text: str = ast.literal_eval(item.replace("\r", "\\r").replace("\n", "\\n"))
+    return text
 
 
 def _ends_early(text: str) -> bool:
@@ -110,6 +110,6 @@ def _ends_early(text: str) -> bool:
 
 def _brackets(text: str) -> Iterator[tuple[int, str]]:
     """Yield the brackets of a text that stand outside of quotation marks, and their places."""
-    for found in _QUOTED_OR_BRACKET.finditer(text):
-        if len(found[0]) == 1:
-            yield found.start(), found[0]
+    for match in _QUOTED_OR_BRACKET.finditer(text):
+        if len(match[0]) == 1:
+            yield match.start(), match[0]

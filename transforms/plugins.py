@@ -98,22 +98,22 @@ class Registry(Generic[P]):
             path, _, class_name = type_name.rpartition(":")
             if not Path(path).is_file():
                 raise UsageError(f"no file {path!r} to load the {self.noun} {class_name!r} from")
-            found = getattr(_module_of(Path(path).resolve()), class_name, None)
-            if found is None:
+            loaded = getattr(_module_of(Path(path).resolve()), class_name, None)
+            if loaded is None:
                 raise UsageError(f"the file {path!r} has no class {class_name!r}")
-            return self._checked(found, type_name)
+            return self._checked(loaded, type_name)
         entry = _declared(self.group).get(type_name)
         if entry is None:
             known = [*self.types(), "path/to/file.py:Class"]
             raise UsageError(unknown_value(self.noun, type_name, known))
         try:
-            found = entry.load()
+            loaded = entry.load()
         except Exception as error:
             raise PluginError(
                 f"the {self.noun} {type_name!r} of {_package(entry)} does not load: "
                 f"{type(error).__name__}: {error}"
             ) from error
-        return self._checked(found, f"{entry.value} of {_package(entry)}")
+        return self._checked(loaded, f"{entry.value} of {_package(entry)}")
 
     def spec(
         self, item: object, definitions: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
@@ -167,9 +167,9 @@ class Registry(Generic[P]):
                 what = f"option of the {self.noun} {spec.name!r} ({spec.type})"
                 raise UsageError(unknown_value(what, option, parameters or ["no options"]))
         options = {k: v for k, v in (flags or {}).items() if k in parameters} | dict(spec.options)
-        given = {} if context is None or not takes_context(kind) else {CONTEXT: context}
+        context_option = {} if context is None or not takes_context(kind) else {CONTEXT: context}
         try:
-            return kind(**options, **given)
+            return kind(**options, **context_option)
         except UsageError:
             raise
         except Exception as error:
@@ -179,35 +179,35 @@ class Registry(Generic[P]):
                 f"{type(error).__name__}: {error}"
             ) from error
 
-    def unavailable(self, made: P, name: str) -> str | None:
+    def unavailable(self, plugin: P, name: str) -> str | None:
         """Return why a plug-in cannot be used here, with the remedy; None if it can."""
         with named_errors(f"{self.noun} {name}, unavailable()"):
-            return made.unavailable()
+            return plugin.unavailable()
 
-    def options(self, spec: Spec, made: P) -> dict[str, Any]:
+    def options(self, spec: Spec, plugin: P) -> dict[str, Any]:
         """Return a plug-in's options, with defaults that are plain values, and without secrets."""
         options = dict(spec.options)
         for name in self.parameters(spec):
-            value = getattr(made, name, None)
+            value = getattr(plugin, name, None)
             if isinstance(value, (str, int, float, bool)):
                 options.setdefault(name, value)
         return without_secrets(options)
 
-    def described(self, spec: Spec, made: P) -> dict[str, Any]:
+    def described(self, spec: Spec, plugin: P) -> dict[str, Any]:
         """Return the entry of a plug-in in a run's fingerprint."""
         with named_errors(f"{self.noun} {spec.name}, fingerprint()"):
-            own = made.fingerprint()
+            own = plugin.fingerprint()
         code = code_of(spec.type)
         return {
             "name": spec.name,
             "type": spec.type,
-            "options": self.options(spec, made),
+            "options": self.options(spec, plugin),
             "content": sha256(code + own.encode()).hexdigest()[:16] if code or own else "",
         }
 
-    def _checked(self, found: object, where: str) -> type[P]:
-        if isinstance(found, type) and issubclass(found, self.base):
-            return found
+    def _checked(self, loaded: object, where: str) -> type[P]:
+        if isinstance(loaded, type) and issubclass(loaded, self.base):
+            return loaded
         raise PluginError(
             f"{where} is not a {self.noun}: it must be a subclass of ufo.{self.base.__name__}"
         )

@@ -39,17 +39,17 @@ def named_columns(
     Raises:
         UsageError: the form is invalid, or a key is unknown or repeated.
     """
-    found: dict[str, str] = {}
+    columns: dict[str, str] = {}
     for item in filter(None, (item.strip() for item in text.split(","))):
         name, equals, column = (part.strip() for part in item.partition("="))
         if not equals or not column:
             raise UsageError(f"--map {item!r}: give KEY=COLUMN, as in {example}")
         if name not in fields:
             raise UsageError(unknown_value("key of --map", name, fields))
-        if name in found:
+        if name in columns:
             raise DoesNotFit(f"--map names {name!r} twice")
-        found[name] = column
-    return found
+        columns[name] = column
+    return columns
 
 
 def is_used(columns: Columns | None, name: str) -> bool:
@@ -89,10 +89,10 @@ def number_of(cell: object) -> object:
     """Return the number or boolean in a JSON string; other values unchanged."""
     if isinstance(cell, str) and cell.strip()[:1] in "-0123456789tf":
         try:
-            found = json_of(cell)
+            number = json_of(cell)
         except ValueError:
             return cell
-        return found if isinstance(found, (int, float)) and math.isfinite(found) else cell
+        return number if isinstance(number, (int, float)) and math.isfinite(number) else cell
     return cell
 
 
@@ -247,21 +247,21 @@ def _record(
     left_out: LeftOut,
     keys: Unknown | None,
     key: str,
-    given: dict[str, Any],
+    row: dict[str, Any],
 ) -> InputRecord:
     if keys is not None:
-        keys(given)
-    raw, others = sorted_out(given, columns)
-    lost = lost_labels(key, given, left_out)
+        keys(row)
+    raw, others = sorted_out(row, columns)
+    lost = lost_labels(key, row, left_out)
     if "response" not in raw:
         there = f"; there are: {', '.join(others)}"[:200] if others else ""
-        raise UnusableValue(f"`response` is missing{there}{_hint(given, columns, 'response')}")
-    text = _text(raw, "response", given, columns)
+        raise UnusableValue(f"`response` is missing{there}{_hint(row, columns, 'response')}")
+    text = _text(raw, "response", row, columns)
     if text is None or not text.strip():
         raise UnusableValue("`response` is empty")
     # An empty name would be a separate row in reports.
     names = ("model", "question", "dataset", "language")
-    named = (_text(raw, name, given, columns) or None for name in names)
+    named = (_text(raw, name, row, columns) or None for name in names)
     model, question, dataset, language = named
     references = _references(raw)
     claims = list_value(raw, "claims")
@@ -291,25 +291,25 @@ def _record(
 
 
 def _text(
-    raw: Mapping[str, Any], name: str, given: Mapping[str, Any], columns: Columns
+    raw: Mapping[str, Any], name: str, row: Mapping[str, Any], columns: Columns
 ) -> str | None:
     """Return a text of a record; the error names a `--map` that finds one inside of the value."""
     try:
         return text_value(raw, name)
     except UnusableValue as error:
-        hint = "" if isinstance(raw[name], str) else _hint(given, columns, name)
+        hint = "" if isinstance(raw[name], str) else _hint(row, columns, name)
         raise UnusableValue(f"{error}{hint}") from None
 
 
-def _hint(given: Mapping[str, Any], columns: Columns, name: str) -> str:
-    advice = map_advised(given, columns, name)
+def _hint(row: Mapping[str, Any], columns: Columns, name: str) -> str:
+    advice = map_advised(row, columns, name)
     return f"; did you mean --map {advice}?" if advice else ""
 
 
 def _references(raw: Mapping[str, Any]) -> list[str]:
     value = structure_of(raw.get("reference_answers"), "reference_answers")
     items = value if isinstance(value, list) else [value]
-    found = []
+    references = []
     for item in items:
         if item is None:
             continue
@@ -318,8 +318,8 @@ def _references(raw: Mapping[str, Any]) -> list[str]:
             raise UnusableValue(f"`reference_answers` is text or a list of texts, not {wrong}")
         check_writable(item, "reference_answers")
         if item.strip():
-            found.append(item)
-    return found
+            references.append(item)
+    return references
 
 
 def _metadata(raw: Mapping[str, Any], others: Mapping[str, Any]) -> str | None:
@@ -397,13 +397,13 @@ def _spans(raw: Mapping[str, Any], text: str, lost: Lost) -> tuple[list[Labelled
     items = list_value(raw, name)
     if not are_errors and items and not any(isinstance(item, dict) for item in items):
         items = _of_sentences(items, text)
-    found = []
+    spans = []
     for at, item in enumerate(items):
         where = f"{name}[{at}]"
         start, end = _stretch(text, where, item)
         label = 0.0 if are_errors else label_value(item.get("label"), f"{where}.label", lost, False)
-        found.append(LabelledSpan(start, end, None if label is None else int(label)))
-    return found, are_errors
+        spans.append(LabelledSpan(start, end, None if label is None else int(label)))
+    return spans, are_errors
 
 
 def _of_sentences(labels: Sequence[object], text: str) -> list[dict[str, object]]:

@@ -105,21 +105,25 @@ def _read(
         record.pop(OF_CELLS, None)
         row |= {name: value for name, value in record.items() if row.get(name) in (None, "")}
     named = OBJECT if form == LINES and is_whole and n_usable == n_lines == 1 else form
-    found = _of_row(_in_words(forms, named, head, plain), row)
+    recognised = _of_row(_in_words(forms, named, head, plain), row)
     begins = plain.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
     if begins == b"<":
-        found.refused = f"it is HTML or XML; {_ACCEPTED}"
-    elif (form == LINES and not row and begins not in b"{[") or _is_prose(header, found, n_lines):
-        found.refused, found.is_text = _TEXT, True
+        recognised.refused = f"it is HTML or XML; {_ACCEPTED}"
+    elif (form == LINES and not row and begins not in b"{[") or _is_prose(
+        header, recognised, n_lines
+    ):
+        recognised.refused, recognised.is_text = _TEXT, True
     elif n_lines == 0 and is_whole:
-        found.refused = f"it has no record; {_ACCEPTED}"
+        recognised.refused = f"it has no record; {_ACCEPTED}"
     elif n_usable == 0 and (n_lines >= _ENOUGH or (n_lines and is_whole)):
-        found.refused = f"no record of it can be used: {why}"
+        recognised.refused = f"no record of it can be used: {why}"
     elif n_usable and not row:
-        found.refused = f"its records are empty; {_ACCEPTED}"
-    elif named == OBJECT and (many := _several(row, found.fields.get("response", ""))):
-        found.refused = f"it has several responses in “{many}”; give each as an object of its own"
-    return found
+        recognised.refused = f"its records are empty; {_ACCEPTED}"
+    elif named == OBJECT and (many := _several(row, recognised.fields.get("response", ""))):
+        recognised.refused = (
+            f"it has several responses in “{many}”; give each as an object of its own"
+        )
+    return recognised
 
 
 def _several(row: dict[str, Any], path: str) -> str:
@@ -141,10 +145,12 @@ def _lines(form: str, plain: bytes, is_whole: bool) -> Iterator[bytes]:
         yield last
 
 
-def _is_prose(header: Sequence[str], found: Recognised, n_lines: int) -> bool:
+def _is_prose(header: Sequence[str], recognised: Recognised, n_lines: int) -> bool:
     """Return whether the first line of what may be CSV is rather one of a text."""
     is_open = not all(header[-1:]) or n_lines == 0
-    return bool(header) and not found.fields and (is_open or any(map(_SENTENCE.search, header)))
+    return (
+        bool(header) and not recognised.fields and (is_open or any(map(_SENTENCE.search, header)))
+    )
 
 
 def _of_row(kind: str, row: dict[str, Any]) -> Recognised:
@@ -213,15 +219,15 @@ class _Ends(io.RawIOBase):
         end = min(self._size, start + size if size >= 0 else self._size)
         before = self._size - len(self._tail)
         if end <= len(self._head):
-            found = self._head[start:end]
+            content = self._head[start:end]
         elif start >= before:
-            found = self._tail[start - before : end - before]
+            content = self._tail[start - before : end - before]
         elif before == len(self._head):
-            found = (self._head + self._tail)[start:end]
+            content = (self._head + self._tail)[start:end]
         else:
             raise _Unsent(f"bytes {start:,} to {end:,}")
         self._at = max(start, end)
-        return found
+        return content
 
 
 def _parquet(forms: Sequence[str], ends: _Ends) -> Recognised:
@@ -237,13 +243,13 @@ def _parquet(forms: Sequence[str], ends: _Ends) -> Recognised:
             kind, refused="it is damaged, or a part is missing; copy or write it again"
         )
     row = {column.name: _like(column.type) for column in schema}
-    found = _of_row(kind, row)
+    read = _of_row(kind, row)
     # A key that cannot have just any text is recognised by its name.
     named = recognised([name for name, value in row.items() if isinstance(value, str)])
-    found.fields = named | found.fields
+    read.fields = named | read.fields
     if n_rows == 0 or not row:
-        found.refused = f"it has no record; {_ACCEPTED}"
-    return found
+        read.refused = f"it has no record; {_ACCEPTED}"
+    return read
 
 
 def _like(kind: pa.DataType) -> Any:

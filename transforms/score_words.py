@@ -55,12 +55,12 @@ def brief_score(row: Mapping[str, Any]) -> str:
     """Return the score for a label or a cell: its coverage is only told where it is low."""
     why = why_no_score(row)
     if why:
-        said = f"no score: {why}"
+        text = f"no score: {why}"
     elif row["coverage"] < LEAST_COVERAGE:
-        said = f"{row['factuality_score']:.3f}, coverage {row['coverage']:.3f}"
+        text = f"{row['factuality_score']:.3f}, coverage {row['coverage']:.3f}"
     else:
-        said = f"{row['factuality_score']:.3f}"
-    return f"⚠ {said}" if beside(row) else said
+        text = f"{row['factuality_score']:.3f}"
+    return f"⚠ {text}" if beside(row) else text
 
 
 def score_with_interval(row: Mapping[str, Any]) -> str:

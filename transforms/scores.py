@@ -132,7 +132,7 @@ class Selection:
 
 def _of_any(host: str | None, domains: Collection[str]) -> bool:
     return host is not None and any(
-        fnmatchcase(host, one) or fnmatchcase(host, f"*.{one}") for one in domains
+        fnmatchcase(host, domain) or fnmatchcase(host, f"*.{domain}") for domain in domains
     )
 
 
@@ -315,11 +315,15 @@ def score(
         states,
         rows,
         [
-            one
+            new_score
             for name in modes
-            for one in _scores(of_mode[name], counting, len(units), sources, name)
+            for new_score in _scores(of_mode[name], counting, len(units), sources, name)
         ],
-        [one for name in modes for one in _contributions(of_mode[name], tallies, sources, name)],
+        [
+            new_score
+            for name in modes
+            for new_score in _contributions(of_mode[name], tallies, sources, name)
+        ],
         sentences,
         _credibility(None, counting, None),
         _categories(None, evidence, known),
@@ -417,11 +421,13 @@ def _contributions(
     labels = {row.unit_id: row.label for row in rows}
     votes: Counter[str] = Counter()
     agreeing: Counter[str] = Counter()
-    for unit_id, given in tallies.items():
-        for one in given:
-            votes[one.source] += one.n_supported + one.n_refuted
+    for unit_id, unit_tallies in tallies.items():
+        for source_tally in unit_tallies:
+            votes[source_tally.source] += source_tally.n_supported + source_tally.n_refuted
             if (label := labels[unit_id]) is not None:
-                agreeing[one.source] += one.n_supported if label else one.n_refuted
+                agreeing[source_tally.source] += (
+                    source_tally.n_supported if label else source_tally.n_refuted
+                )
     for at, name in enumerate(sources, 1):
         of = _ratio(votes[name], votes.total()), _ratio(agreeing[name], agreeing.total())
         yield Contribution(mode, name, at, n, None, votes[name], agreeing[name], *of)
@@ -429,19 +435,21 @@ def _contributions(
 
 def _placed(rows: Iterable[U], places: Mapping[str, int | None]) -> dict[int, list[U]]:
     """Return rows of units by sentence index; units without a sentence are left out."""
-    found: dict[int, list[U]] = {}
+    by_sentence: dict[int, list[U]] = {}
     for row in rows:
         place = places.get(row.unit_id)
         if place is not None:
-            found.setdefault(place, []).append(row)
-    return found
+            by_sentence.setdefault(place, []).append(row)
+    return by_sentence
 
 
 def _credibility(index: int | None, rows: Iterable[Piece], state: str | None) -> Credibility:
     counts = Counter(row.outcome for row in rows if row.passage_id is not None)
     yes, no, nothing = counts[SUPPORTED], counts[REFUTED], counts[NOANS]
-    found = _ratio(yes, yes + no + nothing)
-    return Credibility(index, yes, no, nothing, counts[ERROR], found, band_of(found), state)
+    credibility = _ratio(yes, yes + no + nothing)
+    return Credibility(
+        index, yes, no, nothing, counts[ERROR], credibility, band_of(credibility), state
+    )
 
 
 def _categories(
@@ -456,9 +464,14 @@ def _categories(
     of = sum(map(len, by_category.values()))
     shares = [
         CategoryShare(
-            index, name, len(found), found.count(SUPPORTED), found.count(REFUTED), len(found) / of
+            index,
+            name,
+            len(outcomes),
+            outcomes.count(SUPPORTED),
+            outcomes.count(REFUTED),
+            len(outcomes) / of,
         )
-        for name, found in by_category.items()
+        for name, outcomes in by_category.items()
     ]
     return sorted(shares, key=lambda one: (-one.n_evidence, one.source_category))
 

@@ -27,7 +27,7 @@ def named_secrets(text: str) -> dict[str, str]:
     Raises:
         UsageError: the form is invalid. The message does not contain the value, which may be a key.
     """
-    found = {}
+    secrets = {}
     for item in filter(None, (item.strip() for item in text.split(","))):
         variable, equals, name = item.partition("=")
         if not _VARIABLE.fullmatch(variable) or not _SECRET.fullmatch(name):
@@ -37,8 +37,8 @@ def named_secrets(text: str) -> dict[str, str]:
                 "PROJECT/secrets/NAME, with /versions/NUMBER or the latest; no key goes into an "
                 "option"
             )
-        found[variable] = name if "/versions/" in name else f"{name}/versions/latest"
-    return found
+        secrets[variable] = name if "/versions/" in name else f"{name}/versions/latest"
+    return secrets
 
 
 def into_environment(secrets: Mapping[str, str], read: Read | None = None) -> None:

@@ -209,8 +209,8 @@ def _sentences(code: str, text: str, start: int, body: int, end: int, spans: lis
 
 def pieces(text: str, language: str = "en") -> list[str]:
     """Return the sentences of running text, without gaps: their concatenation is the text."""
-    found = list(running_text.pieces(text, language))
-    return _joined(found) if language == "en" and len(found) > 1 else found
+    sentences = list(running_text.pieces(text, language))
+    return _joined(sentences) if language == "en" and len(sentences) > 1 else sentences
 
 
 def _joined(cut: list[str]) -> list[str]:
@@ -218,17 +218,17 @@ def _joined(cut: list[str]) -> list[str]:
     joins = [_goes_on(before, after) for before, after in pairwise(cut)]
     if not any(joins):
         return cut
-    found: list[list[str]] = [[cut[0]]]
+    groups: list[list[str]] = [[cut[0]]]
     for joined, piece in zip(joins, cut[1:], strict=True):
         number = _NUMBER_ENDS.match(piece) if joined else None
         if number:  # "see eq. 3. He left"
-            found[-1].append(number[0])
-            found.append([piece[number.end() :]])
+            groups[-1].append(number[0])
+            groups.append([piece[number.end() :]])
         elif joined:
-            found[-1].append(piece)
+            groups[-1].append(piece)
         else:
-            found.append([piece])
-    return ["".join(parts) for parts in found]
+            groups.append([piece])
+    return ["".join(parts) for parts in groups]
 
 
 def _goes_on(before: str, after: str) -> bool:
@@ -252,7 +252,7 @@ def blocks(text: str) -> list[tuple[int, int, str]]:
     """
     lines = [*pairwise([0, *accumulate(map(len, StringIO(text, newline="")))])]
     rows = _rows(text, lines)
-    found: list[tuple[int, int, str]] = []
+    parts: list[tuple[int, int, str]] = []
     code_end = -1
     closings: dict[str, int] = {}
     opening = -1  # start of the paragraph being collected
@@ -266,22 +266,22 @@ def blocks(text: str) -> list[tuple[int, int, str]]:
         is_code = code_end > end or (fence is not None and fence[1].strip() not in _CLOSING)
         apart = is_code or not line or number in rows
         if opening >= 0 and (apart or not _continues(previous, line, text[start].isspace())):
-            found.append((opening, start, "prose"))
+            parts.append((opening, start, "prose"))
             opening = -1
         if is_code:
-            found.append((start, code_end, "code"))
+            parts.append((start, code_end, "code"))
         elif not line:
             continue
         elif line.startswith("|") or number in rows or (_RULE.match(line) and len(line) > 2):
-            found.append((start, end, "rule" if _RULE.match(line) else "whole"))
+            parts.append((start, end, "rule" if _RULE.match(line) else "whole"))
         elif line.startswith("#"):
-            found.append((start, end, "prose"))
+            parts.append((start, end, "prose"))
         elif opening < 0:
             opening = start
         previous = line
     if opening >= 0:
-        found.append((opening, len(text), "prose"))
-    return found
+        parts.append((opening, len(text), "prose"))
+    return parts
 
 
 def _end_of_code(text: str, fence: str, after: int, closings: dict[str, int]) -> int:
@@ -297,10 +297,10 @@ def _end_of_code(text: str, fence: str, after: int, closings: dict[str, int]) ->
             closings[mark] = place if place >= 0 else len(text)
         line = _LINE.match(text, closings[mark], limit)
         return line.end() if line and closings[mark] + len(mark) <= limit else after
-    found = re.compile(rf"(?<=[\r\n])[^\S\r\n]*{fence}{fence[0]}*[^\S\r\n]*(?=[\r\n]|$)").search(
+    match = re.compile(rf"(?<=[\r\n])[^\S\r\n]*{fence}{fence[0]}*[^\S\r\n]*(?=[\r\n]|$)").search(
         text, after
     )
-    return found.end() if found else len(text)
+    return match.end() if match else len(text)
 
 
 def cells(line: str) -> tuple[str, list[tuple[int, int]]]:

@@ -49,25 +49,25 @@ def hidden(text: str) -> list[tuple[int, int]]:
     """
     if not any(part in text for part in _PARTS):
         return []  # most texts
-    found: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
     opened = answer = -1  # where a block begins, and the answer after a block without an end
     for mark in _marks(text):
         start, end = mark.span()
         if mark.lastgroup == "closes":
-            found = [*found, (opened, end)] if opened >= 0 else [(0, end)]
+            spans = [*spans, (opened, end)] if opened >= 0 else [(0, end)]
             opened = answer = -1
         elif mark.lastgroup == "opens" and opened < 0:
             opened = start
         elif opened < 0:
-            found.append((start, end))
+            spans.append((start, end))
         elif mark[0].lower().startswith(_ANSWERS):
             answer = end
     if opened < 0:
-        return found
+        return spans
     if answer < 0:
-        return [*found, (opened, len(text))]
+        return [*spans, (opened, len(text))]
     tail = [(answer + start, answer + end) for start, end in hidden(text[answer:])]
-    return [*found, (opened, answer), *tail]
+    return [*spans, (opened, answer), *tail]
 
 
 def _marks(text: str) -> Iterator[re.Match[str]]:

@@ -33,8 +33,8 @@ class HasOutcome(Protocol):
 
 def tally(unit_id: str, source: str, evidence: Iterable[HasOutcome]) -> Tally:
     """Count the outcomes of one source's passages for one unit."""
-    said = [row.outcome for row in evidence]
-    return Tally(unit_id, source, *(said.count(outcome) for outcome in OUTCOMES))
+    outcomes = [row.outcome for row in evidence]
+    return Tally(unit_id, source, *(outcomes.count(outcome) for outcome in OUTCOMES))
 
 
 def decides(votes: Tally) -> bool:
@@ -64,10 +64,10 @@ def pooled(unit_id: str, source: str, tallies: Iterable[Tally]) -> Tally:
 
 def by_unit(tallies: Iterable[Tally]) -> dict[str, list[Tally]]:
     """Return the tallies of each unit by its id, in their order."""
-    found: dict[str, list[Tally]] = {}
+    grouped: dict[str, list[Tally]] = {}
     for votes in tallies:
-        found.setdefault(votes.unit_id, []).append(votes)
-    return found
+        grouped.setdefault(votes.unit_id, []).append(votes)
+    return grouped
 
 
 def verdicts(response_id: str, tallies: Sequence[Tally], mode: str, tie: str) -> list[Verdict]:

@@ -49,12 +49,14 @@ def scores_if(results: Results, rules: VoteRules) -> list[Row]:
     }
     levels: dict[tuple[Any, ...], list[tuple[Score, Row | None]]] = defaultdict(list)
     run = results.runs[-1].name
-    for of, found in recomputed(results, rules):
-        for one in found.scores:
-            before = own.get((of.response_id, one.source))
+    for of, new_scores in recomputed(results, rules):
+        for new_score in new_scores.scores:
+            before = own.get((of.response_id, new_score.source))
             for place, name in enumerate((run, of.model, of.dataset, of.response_id)):
                 # A name that is not known comes last.
-                levels[place, name is None, name or "", one.source or ""].append((one, before))
+                levels[place, name is None, name or "", new_score.source or ""].append(
+                    (new_score, before)
+                )
     return [
         {
             "level": _LEVELS[place],
@@ -80,16 +82,16 @@ def recomputed(results: Results, rules: VoteRules) -> Iterator[tuple[SimpleNames
             units = {row.unit_id: row for row in judged if row.unit_id is not None}
             evidence = [row for row in judged if row.source is not None]
             # One row has the fields of the fact unit, the evidence and the passage that are used.
-            found = score([*units.values()], evidence, evidence, rules, 0, response_id)
+            new_scores = score([*units.values()], evidence, evidence, rules, 0, response_id)
             asked = {(row.unit_id, row.source) for row in evidence}
-            for verdict in found.verdicts:
+            for verdict in new_scores.verdicts:
                 needed = list(rules.sources)
                 if rules.mode == SEQ and verdict.source in needed:
                     # Sources after the deciding one need not be asked.
                     del needed[needed.index(verdict.source) :]
                 if any((verdict.unit_id, name) not in asked for name in needed):
                     raise _unknown(results.runs[-1])
-            yield judged[0], found
+            yield judged[0], new_scores
 
 
 def _unknown(run: Run) -> UsageError:

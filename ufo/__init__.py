@@ -32,8 +32,9 @@ from ufo.schemas.errors import (
     UsageError,
 )
 from ufo.schemas.records import Evidence, FactUnit, OpenUnits, Passage, Verdict
-from ufo.schemas.storage import own_folder, temporary_folder
-from ufo.transforms.judges.judge import Judge, JudgeContext, Judged, Judgement
+from ufo.schemas.temporary import own_folder, temporary_folder
+from ufo.transforms.judges.judge import Judge, Judged, Judgement
+from ufo.transforms.judges.judge_context import JudgeContext
 from ufo.transforms.llm.fake import FakeClient
 from ufo.transforms.llm.request import Client
 from ufo.transforms.loop import wait_for
@@ -41,7 +42,7 @@ from ufo.transforms.sources.fact_source import FactSource, Found, Retrieved, Sou
 from ufo.transforms.verifiers.verifier import Pair, Probabilities, Verifier
 
 if TYPE_CHECKING:
-    from ufo.pipelines.runs.given import Given, References, Text
+    from ufo.pipelines.runs.program_input import ProgramInput, References, Text
     from ufo.pipelines.runs.run import Finished
     from ufo.schemas.results import Results
 
@@ -96,7 +97,7 @@ def _with_help_of(keywords: type) -> Callable[[F], F]:
 
 @_with_help_of(EvaluateKeywords)
 def evaluate(
-    responses: "Given",
+    responses: "ProgramInput",
     sources: Sequence[str | Mapping[str, Any] | FactSource] | None = None,
     mode: str = "seq",
     *,
@@ -149,7 +150,7 @@ def evaluate(
 
 @_with_help_of(RecallKeywords)
 def recall(
-    records: "Given",
+    records: "ProgramInput",
     *,
     output: str | Path | None = None,
     quiet: bool = False,
@@ -190,7 +191,7 @@ def recall(
 
 def _finished(
     function: str,
-    given: "Given",
+    records_or_path: "ProgramInput",
     name: str,
     output: str | Path | None,
     options: Mapping[str, Any],
@@ -203,7 +204,7 @@ def _finished(
     # As in `evaluate`.
     from ufo.pipelines.options.doors import python_door
     from ufo.pipelines.options.groups import COMMAND_ALONE
-    from ufo.pipelines.runs.given import input_path
+    from ufo.pipelines.runs.program_input import input_path
     from ufo.pipelines.runs.remote_results import open_results
 
     names = {name: name for name in options} | {"input": name}
@@ -223,13 +224,13 @@ def _finished(
             if alone := sorted(options.keys() & COMMAND_ALONE):
                 command = function.replace(".", " ")
                 raise UsageError(f"{alone[0]} is an option of the command `{command}` alone")
-            path = input_path(given, name, inputs)
+            path = input_path(records_or_path, name, inputs)
             settings = settings_of({"input": path, **values})
             done = run(settings)
             return open_results(settings.output, done.name), done.folder, temporary, settings
     except UfoError as error:
         temporary.close()
-        if not isinstance(given, (str, Path)):  # its file was ours, and is gone
+        if not isinstance(records_or_path, (str, Path)):  # its file was ours, and is gone
             error.reword(error.message.replace(f" {path}:", ":").replace(path, name))
         raise
     except BaseException:
@@ -276,11 +277,11 @@ async def check(
     # As in `evaluate`.
     from ufo.pipelines.options.doors import python_door
     from ufo.pipelines.runs.check import check as check_given
-    from ufo.pipelines.runs.given import references_of, text_given
+    from ufo.pipelines.runs.program_input import references_of, text_or_file
 
     with python_door("ufo.check", {name: name for name in options}):
         return await check_given(
-            text_given(text),
+            text_or_file(text),
             question,
             references_of(references),
             sources,

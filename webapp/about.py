@@ -10,8 +10,8 @@ from typing import Any
 from fastapi import APIRouter
 
 from ufo.indexes.index import open_index
+from ufo.pipelines.options.choose_sources import USED, offered_sources
 from ufo.pipelines.options.groups import GROUPS, OF_REQUESTS
-from ufo.pipelines.options.jobs import USED, offered
 from ufo.pipelines.options.judge_flags import flags_of
 from ufo.pipelines.options.option import Affects, Option
 from ufo.pipelines.reports.checked import size_of
@@ -23,49 +23,49 @@ from ufo.transforms.llm.request import EXTRACTOR, KNOWLEDGE, VERIFIER
 from ufo.transforms.plugins import Registry
 from ufo.transforms.sources.fact_source import SOURCES
 from ufo.transforms.verifiers.by_name import DEFAULT_VERIFIER, VERIFIERS, make_verifier
-from ufo.webapp import answers, models
-from ufo.webapp.desk import AtDesk, Desk
+from ufo.webapp import request_models, response_models
+from ufo.webapp.service import Service, ServiceDep
 
 router = APIRouter(tags=["about"])
 _ABILITIES = ("extracts", "abstains", "needs_endpoint", "remote")
 
 
 @router.get("/health")
-def health(desk: AtDesk) -> dict[str, str]:
+def health(service: ServiceDep) -> dict[str, str]:
     """Return that the service is up."""
-    return {"status": "ok", "version": desk.setup.version}
+    return {"status": "ok", "version": service.setup.version}
 
 
 @router.get("/options")
-def options(desk: AtDesk) -> answers.Options:
+def options(service: ServiceDep) -> response_models.Options:
     """Return what the service can do, and the settings of a request with their values here."""
-    return answers.Options(
-        version=desk.setup.version,
-        settings=list(_settings(desk)),
-        judges=judges(desk),
-        sources=sources(desk),
-        index_size=size_of(desk.setup.index),
-        max_text=models.MAX_TEXT,
-        upload_bytes=desk.setup.limits.upload_bytes,
+    return response_models.Options(
+        version=service.setup.version,
+        settings=list(_settings(service)),
+        judges=judges(service),
+        sources=sources(service),
+        index_size=size_of(service.setup.index),
+        max_text=request_models.MAX_TEXT,
+        upload_bytes=service.setup.limits.upload_bytes,
     )
 
 
-def _settings(desk: Desk) -> Iterator[answers.Setting]:
+def _settings(service: Service) -> Iterator[response_models.Setting]:
     """Yield the settings of a request, with the choices and values that hold in this service."""
-    values, choices, reasons = _values(desk), _choices(desk), _no_vectors(desk)
+    values, choices, reasons = _values(service), _choices(service), _no_vectors(service)
     for title, declared in GROUPS.items():
         for option in declared:
             if option not in OF_REQUESTS:
                 continue
             among = choices.get(option.name) or [
-                answers.Choice(
+                response_models.Choice(
                     value=value,
                     label=meaning or value.replace("_", " "),
                     reason=None if value == option.default else reasons.get(option.name),
                 )
                 for value, meaning in option.meanings.items()
             ]
-            yield answers.Setting(
+            yield response_models.Setting(
                 name=option.name,
                 label=option.label,
                 help=option.help,
@@ -81,7 +81,7 @@ def _settings(desk: Desk) -> Iterator[answers.Setting]:
             )
 
 
-def _kind(option: Option, choices: Sequence[answers.Choice]) -> Any:
+def _kind(option: Option, choices: Sequence[response_models.Choice]) -> Any:
     if option.is_list:
         return "list"
     if choices:
@@ -89,23 +89,26 @@ def _kind(option: Option, choices: Sequence[answers.Choice]) -> Any:
     return {bool: "switch", int: "number", float: "number"}.get(option.kind, "text")
 
 
-def _values(desk: Desk) -> dict[str, Any]:
+def _values(service: Service) -> dict[str, Any]:
     """Return the value of each setting where a request does not set it."""
-    settings = desk.settings
+    settings = service.settings
     values: dict[str, Any] = {}
     for option in OF_REQUESTS:
-        given = getattr(settings, option.name)
-        value = option.default if given is None else given
+        setting = getattr(settings, option.name)
+        value = option.default if setting is None else setting
         if option.is_list and isinstance(value, str | None):
             value = [name for name in (value or "").split(",") if name]
         values[option.name] = value
     endpoints = settings.client.endpoints
     roles = {"model": VERIFIER, "extractor_model": EXTRACTOR, "knowledge_model": KNOWLEDGE}
     values |= {
-        name: endpoints[role].model if desk.reaches_models else None for name, role in roles.items()
+        name: endpoints[role].model if service.reaches_models else None
+        for name, role in roles.items()
     }
-    used = [one.source for one in offered(desk.settings) if one.status == USED]
-    named = desk.setup.sources and [SOURCES.spec(source).name for source in desk.setup.sources]
+    used = [one.source for one in offered_sources(service.settings) if one.status == USED]
+    named = service.setup.sources and [
+        SOURCES.spec(source).name for source in service.setup.sources
+    ]
     return values | {
         "sources": named or used,
         "judge": settings.judge.name,
@@ -114,70 +117,72 @@ def _values(desk: Desk) -> dict[str, Any]:
     }
 
 
-def _choices(desk: Desk) -> dict[str, list[answers.Choice]]:
+def _choices(service: Service) -> dict[str, list[response_models.Choice]]:
     """Return the choices that depend on what is installed, and on how the service was started."""
     return {
         "judge": [
-            answers.Choice(
-                value=one.judge,
-                label=f"{one.judge} ({'a' if one.needs_endpoint else 'no'} language model)",
+            response_models.Choice(
+                value=judge.judge,
+                label=f"{judge.judge} ({'a' if judge.needs_endpoint else 'no'} language model)",
             )
-            for one in judges(desk)
+            for judge in judges(service)
         ],
         "verifier": [
-            answers.Choice(
+            response_models.Choice(
                 value=name, label=name, reason=VERIFIERS.unavailable(make_verifier(name), name)
             )
             for name, _ in _installed(VERIFIERS)
         ],
         "exclude_categories": [
-            answers.Choice(value=name, label=name.replace("_", " ")) for name in CATEGORIES
+            response_models.Choice(value=name, label=name.replace("_", " ")) for name in CATEGORIES
         ],
     }
 
 
-def _no_vectors(desk: Desk) -> dict[str, str]:
+def _no_vectors(service: Service) -> dict[str, str]:
     """Return why only words can be searched, by the options of retrievers for which it is so."""
     reasons = {}
-    if not open_index(desk.setup.index).manifest.get("embedder"):
+    if not open_index(service.setup.index).manifest.get("embedder"):
         reasons["retriever"] = "the index has no vectors: `ufo index build --embedder` makes them"
-    if not desk.settings.embedder:
+    if not service.settings.embedder:
         reasons["web_retriever"] = "`ufo serve --embedder` adds meaning"
     return reasons
 
 
 @router.get("/judges")
-def judges(desk: AtDesk) -> list[answers.JudgeInfo]:
+def judges(service: ServiceDep) -> list[response_models.JudgeInfo]:
     """Return the usable judges; judges that need an endpoint only where one is configured."""
-    found = []
+    usable = []
     for name, about in _installed(JUDGES):
         kind = JUDGES.load(name)
-        if kind.verifies and (desk.reaches_models or not kind.needs_endpoint):
+        if kind.verifies and (service.reaches_models or not kind.needs_endpoint):
             can = {one: getattr(kind, one) for one in _ABILITIES}
             takes = flags_of(JUDGES.spec(name))
-            found.append(
-                answers.JudgeInfo(judge=name, help=about["help"], options=_fields(takes), **can)
+            usable.append(
+                response_models.JudgeInfo(
+                    judge=name, help=about["help"], options=_fields(takes), **can
+                )
             )
-    return found
+    return usable
 
 
 @router.get("/sources")
-def sources(desk: AtDesk) -> list[answers.SourceInfo]:
+def sources(service: ServiceDep) -> list[response_models.SourceInfo]:
     """Return the installed fact sources, and why any of them cannot be used."""
-    found = []
-    for one in offered(desk.settings):
-        about = SOURCES.about(one.type)
-        told = {"help": about["help"], "options": _fields(about["options"])}
-        found.append(answers.SourceInfo.model_validate(asdict(one) | told))
-    return found
+    listed = []
+    for source in offered_sources(service.settings):
+        about = SOURCES.about(source.type)
+        details = {"help": about["help"], "options": _fields(about["options"])}
+        listed.append(response_models.SourceInfo.model_validate(asdict(source) | details))
+    return listed
 
 
 @router.get("/examples")
 @cache
-def examples() -> list[answers.Example]:
+def examples() -> list[response_models.Example]:
     """Return the bundled responses."""
     lines = (files("ufo.examples") / "responses.jsonl").read_text(encoding="utf-8").splitlines()
-    return [answers.Example.model_validate_json(line) for line in lines]
+    return [response_models.Example.model_validate_json(line) for line in lines]
 
 
 def _fields(names: Container[str]) -> list[str]:

@@ -20,9 +20,9 @@ from ufo.webapp import (
     steps,
     uploading,
 )
-from ufo.webapp.answers import Problem
-from ufo.webapp.desk import Desk, Setup
 from ufo.webapp.guard import Guard
+from ufo.webapp.response_models import Problem
+from ufo.webapp.service import Service, Setup
 
 _TITLE = "ufo"
 _ABOUT = "How factual is LLM output? Each step of ufo, and finished runs. Errors are RFC 9457."
@@ -33,14 +33,14 @@ _PARTS = (about, steps, checking, drafts, results, browsing, reports, uploading)
 
 def create_app(setup: Setup) -> FastAPI:
     """Return the service for a set-up."""
-    desk = Desk(setup)
+    service = Service(setup)
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
-        tidying = asyncio.create_task(desk.tidy())
+        tidying = asyncio.create_task(service.tidy())
         yield
         tidying.cancel()
-        await desk.close()
+        await service.close()
 
     app = FastAPI(
         title=_TITLE,
@@ -57,7 +57,7 @@ def create_app(setup: Setup) -> FastAPI:
             422: _problem("A field or an option is wrong"),
         },
     )
-    app.state.desk = desk
+    app.state.service = service
     problems.install(app)
     for part in _PARTS:
         app.include_router(part.router)

@@ -18,11 +18,11 @@ async def on_the_loop(work: Coroutine[Any, Any, T], seconds: float) -> T:
         Refused: it took longer than `seconds`.
     """
 
-    async def one() -> AsyncGenerator[T, None]:
+    async def once() -> AsyncGenerator[T, None]:
         yield await work
 
-    async with aclosing(streamed(one(), seconds)) as found:
-        async for result in found:
+    async with aclosing(streamed(once(), seconds)) as results:
+        async for result in results:
             assert not isinstance(result, Pulse)
             return result
     raise AssertionError("a coroutine returns once")

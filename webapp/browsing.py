@@ -15,7 +15,7 @@ from filelock import FileLock, Timeout
 from pydantic import BaseModel, Field
 from starlette.responses import HTMLResponse, StreamingResponse
 
-from ufo.pipelines.reports.asked import Asked
+from ufo.pipelines.reports.check_settings import CheckSettings
 from ufo.pipelines.reports.checked import CheckedResponse, checked_response, selected
 from ufo.pipelines.reports.comparison import compare_models, compare_runs
 from ufo.pipelines.reports.html_report import (
@@ -36,11 +36,11 @@ from ufo.transforms.score_words import brief_score
 from ufo.transforms.scores import run_headline
 from ufo.transforms.sources.fact_source import SourceSpec
 from ufo.transforms.votes import main_mode
-from ufo.webapp import answers, models
-from ufo.webapp.desk import AtDesk, Desk
-from ufo.webapp.models import LeaveOut
+from ufo.webapp import request_models, response_models
 from ufo.webapp.problems import Conflict, NotFound
 from ufo.webapp.reports import csv_answer, report_answer
+from ufo.webapp.request_models import LeaveOut
+from ufo.webapp.service import Service, ServiceDep
 from ufo.webapp.trash import discard, restore
 
 router = APIRouter(tags=["runs"])
@@ -147,7 +147,7 @@ class Filters(BaseModel):
     limit: int = Field(50, ge=1, le=200)
 
 
-class RunTitle(models.Given):
+class RunTitle(request_models.RequestBody):
     """The title of a run; an empty one is replaced by the names of its input and its end."""
 
     title: Annotated[str, Field(max_length=300)]
@@ -155,20 +155,20 @@ class RunTitle(models.Given):
 
 @router.get("/runs")
 def list_runs(
-    desk: AtDesk,
+    service: ServiceDep,
     figures: Annotated[
         bool, Query(description="with the score, claims, models and size of each")
     ] = False,
-) -> list[answers.ListedRun]:
+) -> list[response_models.ListedRun]:
     """Return the finished runs, the newest first; with their figures also those that cannot be
     read, last."""
-    runs, damaged = desk.runs.read()
+    runs, damaged = service.runs.read()
     if not figures:
-        return [answers.ListedRun(**_info(run)) for run in runs]
-    figures_of = desk.runs.figures.of(runs)
-    within = f"{desk.setup.results}/"  # a visitor knows the runs, but not the service's folders
+        return [response_models.ListedRun(**_info(run)) for run in runs]
+    figures_of = service.runs.figures.of(runs)
+    within = f"{service.setup.results}/"  # a visitor knows the runs, but not the service's folders
 
-    def told(name: str) -> dict[str, Any]:
+    def problem_or_figures(name: str) -> dict[str, Any]:
         known = damaged.get(name) or figures_of[name]
         if isinstance(known, str):
             return {"problem": known.replace(within, "")}
@@ -177,69 +177,74 @@ def list_runs(
     unknown: dict[str, Any] = dict.fromkeys(("mode", "tie", "judge", "finished_at"), "")
     unknown |= {"sources": [], "counts": {}}
     return [
-        *(answers.ListedRun(**_info(run), **told(run.name)) for run in runs),
-        *(answers.ListedRun(run=name, title=name, **told(name), **unknown) for name in damaged),
+        *(response_models.ListedRun(**_info(run), **problem_or_figures(run.name)) for run in runs),
+        *(
+            response_models.ListedRun(run=name, title=name, **problem_or_figures(name), **unknown)
+            for name in damaged
+        ),
     ]
 
 
 @router.patch("/runs/{run}")
-def rename_run(run: RunName, asked: RunTitle, desk: AtDesk) -> answers.RunInfo:
+def rename_run(run: RunName, asked: RunTitle, service: ServiceDep) -> response_models.RunInfo:
     """Give a run another title; its name and its addresses stay. If the run is evaluated again, it
     has the title of that evaluation."""
-    folder = desk.runs.named(run).folder
+    folder = service.runs.named(run).folder
     with _held(folder):
         retitle(str(folder), one_line(asked.title))
-    return answers.RunInfo(**_info(desk.runs.named(run)))
+    return response_models.RunInfo(**_info(service.runs.named(run)))
 
 
 @router.delete("/runs/{run}", status_code=204)
-def delete_run(run: RunName, desk: AtDesk) -> None:
+def delete_run(run: RunName, service: ServiceDep) -> None:
     """Move a run to the trash of its folder. The labels of its claims stay."""
-    folder = desk.runs.folders().get(run)
+    folder = service.runs.folders().get(run)
     if folder is None:
         raise NotFound("no finished run has that name; /runs lists all")
     with _held(folder):
         discard(folder)
-    desk.runs.deleted[run] = folder
+    service.runs.deleted[run] = folder
 
 
 @router.post("/runs/{run}/restore", status_code=204)
-def restore_run(run: RunName, desk: AtDesk) -> None:
+def restore_run(run: RunName, service: ServiceDep) -> None:
     """Move a run that was deleted back from the trash."""
-    folder = desk.runs.deleted.get(run)
+    folder = service.runs.deleted.get(run)
     if folder is None:
         raise NotFound("no run of that name was deleted since the service started")
     restore(folder)
 
 
 @router.get("/runs/{run}")
-def show_run(run: RunName, desk: AtDesk) -> answers.RunOverview:
+def show_run(run: RunName, service: ServiceDep) -> response_models.RunOverview:
     """Return a run: its headline, and the values to filter responses by."""
-    results = desk.runs.results(run)
-    return answers.RunOverview(
-        **_info(desk.runs.named(run)),
+    results = service.runs.results(run)
+    return response_models.RunOverview(
+        **_info(service.runs.named(run)),
         headline=run_headline(results),
         models=_words(results, "model"),
         datasets=_words(results, "dataset"),
     )
 
 
-@router.get("/runs/{run}/overview.html", response_class=HTMLResponse, responses=answers.HTML)
-def show_overview(run: RunName, desk: AtDesk) -> HTMLResponse:
+@router.get(
+    "/runs/{run}/overview.html", response_class=HTMLResponse, responses=response_models.HTML
+)
+def show_overview(run: RunName, service: ServiceDep) -> HTMLResponse:
     """Return the overview of a run as HTML to be shown within a page: scores, plots, cost."""
-    return HTMLResponse(summary_html(desk.runs.results(run)))
+    return HTMLResponse(summary_html(service.runs.results(run)))
 
 
 @router.get("/runs/{run}/contradicted")
 def list_contradicted(
     run: RunName,
-    desk: AtDesk,
+    service: ServiceDep,
     offset: Annotated[int, Query(ge=0, le=1_000_000_000)] = 0,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
-) -> answers.ContradictedPage:
+) -> response_models.ContradictedPage:
     """Return a page of a run's contradicted claims, those with the most votes against them
     first."""
-    results = desk.runs.results(run)
+    results = service.runs.results(run)
     counted = """
         SELECT count(DISTINCT (response_id, unit_id)) AS n
         FROM verdicts
@@ -248,68 +253,72 @@ def list_contradicted(
     (row,) = results.query(counted, [main_mode(results.runs[-1].mode)]).to_pylist()
     rows = contradicted_claims(results, limit, offset)
     page = {"total": row["n"], "offset": offset, "limit": limit, "rows": rows}
-    return answers.ContradictedPage.model_validate(page)
+    return response_models.ContradictedPage.model_validate(page)
 
 
-@router.get("/runs/{run}/contradicted.csv", response_class=StreamingResponse, responses=answers.CSV)
-def download_contradicted(run: RunName, desk: AtDesk) -> StreamingResponse:
+@router.get(
+    "/runs/{run}/contradicted.csv", response_class=StreamingResponse, responses=response_models.CSV
+)
+def download_contradicted(run: RunName, service: ServiceDep) -> StreamingResponse:
     """Return all contradicted claims of a run, each with its strongest evidence."""
-    results = desk.runs.results(run)
+    results = service.runs.results(run)
     return csv_answer("contradicted.csv", results, *all_contradicted(results))
 
 
-@router.get("/runs/{run}/reports.html", response_class=HTMLResponse, responses=answers.HTML)
-def show_reports(run: RunName, desk: AtDesk) -> HTMLResponse:
+@router.get("/runs/{run}/reports.html", response_class=HTMLResponse, responses=response_models.HTML)
+def show_reports(run: RunName, service: ServiceDep) -> HTMLResponse:
     """Return the reports of a run that have rows, by groups, as HTML to be shown within a page."""
     of_run = quote(run, safe="")
-    results = desk.runs.results(run)
+    results = service.runs.results(run)
     return HTMLResponse(
         reports_html(results, lambda name: f"/reports/{name}?run={of_run}&format=csv")
     )
 
 
-@router.get("/runs/{run}/compare.html", response_class=HTMLResponse, responses=answers.HTML)
+@router.get("/runs/{run}/compare.html", response_class=HTMLResponse, responses=response_models.HTML)
 def compare(
     run: RunName,
-    desk: AtDesk,
+    service: ServiceDep,
     baseline: Annotated[str | None, Query(max_length=300, description="another run")] = None,
     models: Annotated[list[str] | None, Query(description="two models of the run")] = None,
 ) -> HTMLResponse:
     """Compare a run with another one, or two of its models, as HTML to be shown within a page."""
-    results = Results([desk.runs.named(one) for one in (baseline, run) if one])
+    results = Results([service.runs.named(one) for one in (baseline, run) if one])
     two = models or []
     if len(two) != (0 if baseline else 2):
         raise DoesNotFit("name another run as `baseline`, or two `models` of this one")
-    found = compare_models(results, *two) if two else compare_runs(results, titled=True)
-    return HTMLResponse(comparison_html(found, _address))
+    comparison = compare_models(results, *two) if two else compare_runs(results, titled=True)
+    return HTMLResponse(comparison_html(comparison, _address))
 
 
-@router.get("/runs/{run}/report.html", response_class=HTMLResponse, responses=answers.HTML)
-def download_report(run: RunName, desk: AtDesk) -> HTMLResponse:
+@router.get("/runs/{run}/report.html", response_class=HTMLResponse, responses=response_models.HTML)
+def download_report(run: RunName, service: ServiceDep) -> HTMLResponse:
     """Return the report of a run as a file: one page with its plots, tables and evidence."""
-    page = render_html(desk.runs.results(run))
-    return HTMLResponse(page, headers=answers.attached("report.html"))
+    page = render_html(service.runs.results(run))
+    return HTMLResponse(page, headers=response_models.attached("report.html"))
 
 
 @router.get("/runs/{run}/responses")
 def list_responses(
-    run: RunName, asked: Annotated[Filters, Query()], desk: AtDesk
-) -> answers.ResponsePage:
+    run: RunName, asked: Annotated[Filters, Query()], service: ServiceDep
+) -> response_models.ResponsePage:
     """Return a page of a run's responses, those without a score last."""
-    mode, results = main_mode(desk.runs.named(run).mode), desk.runs.results(run)
-    given = {**asked.model_dump(exclude={"sort", "offset", "limit"}), "mode": mode}
+    mode, results = main_mode(service.runs.named(run).mode), service.runs.results(run)
+    parameters = {**asked.model_dump(exclude={"sort", "offset", "limit"}), "mode": mode}
     key = asked.sort.removeprefix("-")
     down = key != asked.sort or key in _MOST_FIRST
     # Only fixed words are put into the SQL.
     order = f"{_SORTS.get(key, key)} {'DESC' if down else 'ASC'} NULLS LAST, response_id"
     page = f"{_LISTED} ORDER BY {order} LIMIT $limit OFFSET $offset"
-    rows = results.query(page, {**given, "limit": asked.limit, "offset": asked.offset}).to_pylist()
-    (counted,) = results.query(f"SELECT count(*) AS n FROM ({_LISTED})", given).to_pylist()  # noqa: S608
-    return answers.ResponsePage(
+    rows = results.query(
+        page, {**parameters, "limit": asked.limit, "offset": asked.offset}
+    ).to_pylist()
+    (counted,) = results.query(f"SELECT count(*) AS n FROM ({_LISTED})", parameters).to_pylist()  # noqa: S608
+    return response_models.ResponsePage(
         total=counted["n"],
         offset=asked.offset,
         limit=asked.limit,
-        rows=[answers.ResponseRow(**row, words=brief_score(row)) for row in rows],
+        rows=[response_models.ResponseRow(**row, words=brief_score(row)) for row in rows],
     )
 
 
@@ -318,59 +327,63 @@ def show_response(
     run: RunName,
     response_id: Annotated[str, Path(max_length=2_000)],
     counts: Annotated[LeaveOut, Query()],
-    desk: AtDesk,
+    service: ServiceDep,
 ) -> CheckedResponse:
     """Return all of one response: sentences, claims, evidence with passages, verdicts, costs."""
-    return selected(_whole(desk, run, response_id), counts.selection)
+    return selected(_whole(service, run, response_id), counts.selection)
 
 
-@router.get("/runs/{run}/response.html", response_class=HTMLResponse, responses=answers.HTML)
+@router.get(
+    "/runs/{run}/response.html", response_class=HTMLResponse, responses=response_models.HTML
+)
 def report_response(
     run: RunName,
     response: Annotated[str, Query(max_length=2_000)],
     counts: Annotated[LeaveOut, Query()],
-    desk: AtDesk,
+    service: ServiceDep,
 ) -> HTMLResponse:
     """Return the report of one response as a file: one page with its claims and evidence."""
-    whole = selected(_whole(desk, run, response), counts.selection)
-    return report_answer(whole, counts.selection, desk.setup.version)
+    whole = selected(_whole(service, run, response), counts.selection)
+    return report_answer(whole, counts.selection, service.setup.version)
 
 
 @router.post("/runs/{run}/labels")
-def label(run: RunName, asked: models.LabelRequest, desk: AtDesk) -> list[Label]:
+def label(run: RunName, asked: request_models.LabelRequest, service: ServiceDep) -> list[Label]:
     """Save the label of a fact unit, and return all labels of its response."""
-    found = desk.runs.named(run)
+    finished_run = service.runs.named(run)
     of = [asked.response_id, asked.unit_id]
     known = "SELECT 1 FROM fact_units WHERE response_id = ? AND unit_id = ?"
-    results = desk.runs.results(run)
+    results = service.runs.results(run)
     if not results.query(known, of).num_rows:
         raise NotFound("the run has no claim of that id in that response")
-    name = found.folder.name.removeprefix(RUN_PREFIX)
+    name = finished_run.folder.name.removeprefix(RUN_PREFIX)
 
     def units() -> Iterable[tuple[str, str]]:
         rows = results.query("SELECT response_id, unit_id FROM fact_units").to_pylist()
         return ((row["response_id"], row["unit_id"]) for row in rows)
 
-    keep_label(found.folder.parent, asked.of_run(name), units)
+    keep_label(finished_run.folder.parent, asked.of_run(name), units)
     mine = "SELECT * FROM labels WHERE response_id = ? AND sheet = ?"
-    rows = desk.runs.results(run).query(mine, [asked.response_id, PAGE_SHEET])
+    rows = service.runs.results(run).query(mine, [asked.response_id, PAGE_SHEET])
     return from_arrow(LABELS, rows)
 
 
-@router.get("/runs/{run}/labels.csv", response_class=StreamingResponse, responses=answers.CSV)
-def download_labels(run: RunName, desk: AtDesk) -> StreamingResponse:
+@router.get(
+    "/runs/{run}/labels.csv", response_class=StreamingResponse, responses=response_models.CSV
+)
+def download_labels(run: RunName, service: ServiceDep) -> StreamingResponse:
     """Return the labels of a run that were given on the page, as a sheet for `ufo label import`."""
-    given = {"mode": main_mode(desk.runs.named(run).mode), "sheet": PAGE_SHEET}
-    return csv_answer("labels.csv", desk.runs.results(run), _SHEET, given)
+    parameters = {"mode": main_mode(service.runs.named(run).mode), "sheet": PAGE_SHEET}
+    return csv_answer("labels.csv", service.runs.results(run), _SHEET, parameters)
 
 
-def _whole(desk: Desk, name: str, response_id: str) -> CheckedResponse:
+def _whole(service: Service, name: str, response_id: str) -> CheckedResponse:
     """Return all rows of one response, and the scores that follow from its evidence.
 
     Raises:
         NotFound: the run has no response of that id.
     """
-    results, run = desk.runs.results(name), desk.runs.named(name)
+    results, run = service.runs.results(name), service.runs.named(name)
 
     def read(table: str, where: str = "response_id = $id") -> list[Any]:
         # The table's name and the condition are ours.
@@ -401,7 +414,7 @@ def _whole(desk: Desk, name: str, response_id: str) -> CheckedResponse:
         ),
         usage=read("usage"),
     )
-    asked = Asked(
+    asked = CheckSettings(
         judge=run.judge,
         sources=[
             SourceSpec(source.source, source.type, json.loads(source.options))
@@ -439,8 +452,8 @@ def _held(folder: FilePath) -> Iterator[None]:
 
 def _info(run: Run) -> dict[str, Any]:
     same = ("title", "mode", "tie", "judge", "sources", "counts")
-    told = {name: getattr(run, name) for name in same}
-    return {"run": run.name, "finished_at": run.finished_at.isoformat(), **told}
+    properties = {name: getattr(run, name) for name in same}
+    return {"run": run.name, "finished_at": run.finished_at.isoformat(), **properties}
 
 
 def _words(results: Results, column: str) -> list[str]:

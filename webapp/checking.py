@@ -11,10 +11,18 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
-from ufo.pipelines.reports.asked import Asked, asked_of
+from ufo.pipelines.reports.check_settings import CheckSettings, check_settings_of
 from ufo.pipelines.reports.checked import Basis, basis_of, checked_response
 from ufo.schemas.records import InputRecord, Passage
-from ufo.transforms.check_text import Answered, CheckedText, Step, gathered, opened, scored, steps
+from ufo.transforms.check_text import (
+    SourceAnswered,
+    CheckedText,
+    Step,
+    gathered,
+    opened,
+    scored,
+    steps,
+)
 from ufo.transforms.english.words import is_english
 from ufo.transforms.extract import Extracted
 from ufo.transforms.extraction.layout import layout
@@ -22,27 +30,27 @@ from ufo.transforms.job import Job
 from ufo.transforms.judges.offline import NAME
 from ufo.transforms.llm.shared import silences
 from ufo.transforms.scores import Scores, Selection, VoteRules, score
-from ufo.webapp import models
-from ufo.webapp.answers import CANCELLED, DONE, FAILED, RESULT, KeptResult, Problem, Status
+from ufo.webapp import request_models
 from ufo.webapp.bridge import Pulse, streamed
-from ufo.webapp.desk import AtDesk, Desk
-from ufo.webapp.kept import Shelf
-from ufo.webapp.models import job_of, record_of
+from ufo.webapp.kept import KeptFiles
 from ufo.webapp.problems import log, problem_of
+from ufo.webapp.request_models import job_of, record_of
+from ufo.webapp.response_models import CANCELLED, DONE, FAILED, RESULT, KeptResult, Problem, Status
+from ufo.webapp.service import Service, ServiceDep
 
 router = APIRouter(tags=["check"])
 
-Ready = tuple[Job, InputRecord, models.CheckRequest]
+Ready = tuple[Job, InputRecord, request_models.CheckRequest]
 
 
-def prepared(asked: models.CheckRequest, desk: AtDesk) -> Iterator[Ready]:
+def prepared(asked: request_models.CheckRequest, service: ServiceDep) -> Iterator[Ready]:
     """Prepare the requested check, and hold a slot for it until the last event is sent.
 
     Errors of the request are reported before the stream begins, as with any other request.
     """
     record = record_of(asked, asked.text, asked.references)
-    job = job_of(desk, asked, asked.sources)
-    with desk.checks.one():
+    job = job_of(service, asked, asked.sources)
+    with service.checks.slot():
         yield job, record, asked
 
 
@@ -55,7 +63,7 @@ def prepared(asked: models.CheckRequest, desk: AtDesk) -> Iterator[Ready]:
     "`done` says whether the service keeps it, for `GET /results/{id}`.",
 )
 async def check(
-    ready: Annotated[Ready, Depends(prepared)], desk: AtDesk
+    ready: Annotated[Ready, Depends(prepared)], service: ServiceDep
 ) -> AsyncIterator[ServerSentEvent]:
     """Check a text, and send an event for each step.
 
@@ -67,19 +75,19 @@ async def check(
     ```
     """
     job, record, asked = ready
-    with desk.under_way.begun() as identifier:
+    with service.under_way.begun() as identifier:
         course = _Course(identifier, asked, job)
         try:
-            async with aclosing(_events(course, record, desk)) as events:
+            async with aclosing(_events(course, record, service)) as events:
                 async for name, data in events:
                     yield ServerSentEvent(event=name, data=data)
         except Exception as error:
             log(error)
             course.problem = problem_of(error)
-            course.keep(desk.kept, FAILED)
+            course.keep(service.kept, FAILED)
             yield ServerSentEvent(event="error", data=course.problem)
         finally:
-            course.keep(desk.kept, CANCELLED)
+            course.keep(service.kept, CANCELLED)
 
 
 @dataclass
@@ -87,10 +95,10 @@ class _Course:
     """A check under way: its result so far, which is kept once when it ends."""
 
     id: str
-    request: models.CheckRequest
+    request: request_models.CheckRequest
     job: Job
     extracted: Extracted | None = None
-    answers: list[Answered] = field(default_factory=list)
+    answers: list[SourceAnswered] = field(default_factory=list)
     problem: Problem | None = None
     started: float = field(default_factory=monotonic)
     ended: bool = False
@@ -103,7 +111,9 @@ class _Course:
     def result(self, status: Status) -> KeptResult:
         """Return the result so far; the claims must be known."""
         assert self.extracted is not None
-        whole = checked_response(gathered(self.extracted, self.answers), asked_of(self.job))
+        whole = checked_response(
+            gathered(self.extracted, self.answers), check_settings_of(self.job)
+        )
         return KeptResult(
             **{one.name: getattr(whole, one.name) for one in fields(whole)},
             id=self.id,
@@ -114,7 +124,7 @@ class _Course:
             request=self.request.model_dump(exclude_unset=True),
         )
 
-    def keep(self, shelf: Shelf, status: Status) -> str | None:
+    def keep(self, shelf: KeptFiles, status: Status) -> str | None:
         """Keep the result; return why that is not possible, None where it is. A second call, or
         one before the claims are known, has no effect."""
         if self.ended or self.extracted is None:
@@ -130,11 +140,11 @@ class _Course:
 
 
 async def _events(
-    course: _Course, record: InputRecord, desk: Desk
+    course: _Course, record: InputRecord, service: Service
 ) -> AsyncGenerator[tuple[str, Any], None]:
     """Yield the name and the data of each event."""
-    job, limits = course.job, desk.setup.limits
-    asked = asked_of(job)
+    job, limits = course.job, service.setup.limits
+    asked = check_settings_of(job)
     sources = [source.name for source in asked.sources]
     yield (
         "started",
@@ -159,7 +169,7 @@ async def _events(
                 rows = CheckedText.of(step)
                 about = {"basis": _expected(asked, rows), "layout": layout(step.response.text)}
                 yield "extracted", asdict(rows) | about
-            elif isinstance(step, Answered):
+            elif isinstance(step, SourceAnswered):
                 assert rows is not None
                 course.answers.append(step)
                 yield "checked", _added(rows, step, job)
@@ -167,7 +177,7 @@ async def _events(
                 yield "asking", step
     result = course.result(DONE)
     yield "scores", result.scores
-    not_kept = await asyncio.to_thread(course.keep, desk.kept, DONE)
+    not_kept = await asyncio.to_thread(course.keep, service.kept, DONE)
     yield (
         "done",
         {
@@ -179,7 +189,7 @@ async def _events(
     )
 
 
-def _expected(asked: Asked, rows: CheckedText) -> Basis:
+def _expected(asked: CheckSettings, rows: CheckedText) -> Basis:
     """Return the basis of a check before there is evidence, of all sources that are asked."""
     response = rows.response
     known = asked.judge != NAME or is_english(response.text, response.language)
@@ -192,20 +202,20 @@ def _expected(asked: Asked, rows: CheckedText) -> Basis:
     return basis_of(asked.judge, asked.models, judged, asked.sources, response)
 
 
-def _added(rows: CheckedText, step: Answered, job: Job) -> dict[str, Any]:
+def _added(rows: CheckedText, step: SourceAnswered, job: Job) -> dict[str, Any]:
     """Add a source's results to the rows, and return the event that reports them."""
-    told: dict[str, list[Any]] = {"verdicts": step.verdicts}
+    tables: dict[str, list[Any]] = {"verdicts": step.verdicts}
     if step.checked is not None:
         # A passage that several claims share is sent once.
         known = {passage.passage_id for passage in rows.passages}
-        told["passages"] = [
+        tables["passages"] = [
             passage for passage in step.checked.passages if passage.passage_id not in known
         ]
         for name in ("evidence", "failures", "usage"):
-            told[name] = getattr(step.checked, name)
+            tables[name] = getattr(step.checked, name)
     for name in ("evidence", "passages", "verdicts", "failures", "usage"):
-        getattr(rows, name).extend(told.setdefault(name, []))
-    answered = {row.unit_id for row in (*told["verdicts"], *told["evidence"])}
+        getattr(rows, name).extend(tables.setdefault(name, []))
+    answered = {row.unit_id for row in (*tables["verdicts"], *tables["evidence"])}
     touched = {unit.sentence_index for unit in rows.fact_units if unit.unit_id in answered}
     units = {unit.unit_id: unit for unit in rows.fact_units if unit.sentence_index in touched}
     evidence = [row for row in rows.evidence if row.unit_id in units]
@@ -215,16 +225,16 @@ def _added(rows: CheckedText, step: Answered, job: Job) -> dict[str, Any]:
         "source": step.source or None,
         "position": step.position,
         "sentence_scores": [row for row in scores.sentences if row.sentence_index in touched],
-        **told,
+        **tables,
     }
 
 
 def _silent(job: Job, seconds: float) -> list[dict[str, Any]]:
     """Return the job's endpoints that have not answered for so long, the longest first."""
     clients = [one for one in (job.judge.client, job.context.models) if one is not None]
-    found = {url: long for one in clients for url, long in silences(one).items() if long >= seconds}
-    longest = sorted(found, key=lambda url: -found[url])
-    return [{"endpoint": url, "seconds": found[url]} for url in longest]
+    waits = {url: long for one in clients for url, long in silences(one).items() if long >= seconds}
+    longest = sorted(waits, key=lambda url: -waits[url])
+    return [{"endpoint": url, "seconds": waits[url]} for url in longest]
 
 
 async def _steps(job: Job, record: InputRecord) -> AsyncGenerator[Step, None]:
@@ -236,7 +246,7 @@ async def _steps(job: Job, record: InputRecord) -> AsyncGenerator[Step, None]:
 
 
 @router.post("/score")
-def score_selection(asked: models.ScoreRequest) -> Scores:
+def score_selection(asked: request_models.ScoreRequest) -> Scores:
     """Return verdicts and scores from the selected evidence, by the rules of every run.
 
     ```sh
@@ -249,13 +259,15 @@ def score_selection(asked: models.ScoreRequest) -> Scores:
     passages = [
         Passage(
             "",
-            passage_id=one.passage_id,
-            source_category=one.source_category,
-            hostname=one.hostname,
+            passage_id=passage.passage_id,
+            source_category=passage.source_category,
+            hostname=passage.hostname,
         )
-        for one in asked.passages
+        for passage in asked.passages
     ]
-    selection = Selection(**asked.model_dump(include={one.name for one in fields(Selection)}))
+    selection = Selection(
+        **asked.model_dump(include={passage.name for passage in fields(Selection)})
+    )
     return score(
         asked.fact_units,
         asked.evidence,

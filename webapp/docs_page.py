@@ -44,8 +44,8 @@ def docs(request: Request) -> HTMLResponse:
             version=escape(document["info"]["version"]),
             about=escape(document["info"]["description"]),
             parts="\n".join(
-                f'<section class="card"><h2>{escape(tag)}</h2>{"".join(found)}</section>'
-                for tag, found in parts.items()
+                f'<section class="card"><h2>{escape(tag)}</h2>{"".join(sections)}</section>'
+                for tag, sections in parts.items()
             ),
         )
     )

@@ -7,13 +7,13 @@ from typing import Annotated
 from fastapi import APIRouter, Path
 from pydantic import BaseModel, Field
 
-from ufo.webapp.desk import AtDesk
-from ufo.webapp.models import Given, Text
+from ufo.webapp.request_models import RequestBody, Text
+from ufo.webapp.service import ServiceDep
 
 router = APIRouter(tags=["check"])
 
 
-class TextDraft(Given):
+class TextDraft(RequestBody):
     """A text with its question and references."""
 
     text: Text = Field(min_length=1)
@@ -37,15 +37,17 @@ def _content(draft: TextDraft) -> bytes:
 
 
 @router.post("/drafts")
-def keep_draft(asked: TextDraft, desk: AtDesk) -> DraftName:
+def keep_draft(asked: TextDraft, service: ServiceDep) -> DraftName:
     """Store a text and return its name. The newest 1,000 of the last 90 days are kept, of 1 GiB in
     all."""
     name = name_of(asked)
-    desk.drafts.put(name, _content(asked))
+    service.drafts.put(name, _content(asked))
     return DraftName(id=name)
 
 
 @router.get("/drafts/{draft_id}")
-def show_draft(draft_id: Annotated[str, Path(pattern="^[0-9a-f]{12}$")], desk: AtDesk) -> TextDraft:
+def show_draft(
+    draft_id: Annotated[str, Path(pattern="^[0-9a-f]{12}$")], service: ServiceDep
+) -> TextDraft:
     """Return a stored text."""
-    return TextDraft.model_validate_json(desk.drafts.get(draft_id))
+    return TextDraft.model_validate_json(service.drafts.get(draft_id))

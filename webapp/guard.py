@@ -155,11 +155,11 @@ class Guard:
         return self._bearer(Headers(scope=scope)) or hmac.compare_digest(had, self._session)
 
     def _bearer(self, headers: Headers) -> bool:
-        kind, _, given = headers.get("authorization", "").partition(" ")
+        kind, _, token = headers.get("authorization", "").partition(" ")
         return (
             bool(self._token)
             and kind.lower() == "bearer"
-            and self._is_token(given.strip().encode("latin-1"))
+            and self._is_token(token.strip().encode("latin-1"))
         )
 
     async def _entrance(self, scope: Scope, receive: Receive) -> Response:
@@ -167,18 +167,18 @@ class Guard:
         sets the cookie where the address or the form has the token."""
         is_post = scope["method"] == "POST"
         at_door = scope["path"] == "/" and (is_post or scope["method"] == "GET")
-        given = ""
+        token = ""
         if at_door:
             sent = await _form(scope, receive) if is_post else scope["query_string"]
-            given = parse_qs(sent.decode("latin-1")).get("token", [""])[0]
-        if given and self._is_token(given.encode("utf-8", "replace")):
+            token = parse_qs(sent.decode("latin-1")).get("token", [""])[0]
+        if token and self._is_token(token.encode("utf-8", "replace")):
             entered = RedirectResponse("/", 303)
             value = self._session.decode()
             entered.set_cookie(COOKIE, value, httponly=True, samesite="strict", path="/")
             return entered
         challenge = {"WWW-Authenticate": "Bearer"}
         if at_door and "text/html" in Headers(scope=scope).get("accept", ""):
-            page = _ENTRANCE.format(wrong=_WRONG if given else "")
+            page = _ENTRANCE.format(wrong=_WRONG if token else "")
             return HTMLResponse(page, 401, challenge | _OF_ENTRANCE)
         return answer(
             problem(
@@ -190,9 +190,9 @@ class Guard:
             challenge,
         )
 
-    def _is_token(self, given: bytes) -> bool:
+    def _is_token(self, token: bytes) -> bool:
         assert self._token is not None
-        return hmac.compare_digest(given, self._token.encode())
+        return hmac.compare_digest(token, self._token.encode())
 
 
 async def _form(scope: Scope, receive: Receive) -> bytes:
@@ -204,10 +204,10 @@ async def _form(scope: Scope, receive: Receive) -> bytes:
 
 
 def _too_large(scope: Scope, most: int) -> Response | None:
-    given = Headers(scope=scope).get("content-length", "0")
-    if not given.isdigit() or (len(given) < 16 and int(given) <= most):
+    length = Headers(scope=scope).get("content-length", "0")
+    if not length.isdigit() or (len(length) < 16 and int(length) <= most):
         return None
-    return answer(problem(413, f"the body has {given[:30]} bytes, and {most:,} are taken"))
+    return answer(problem(413, f"the body has {length[:30]} bytes, and {most:,} are taken"))
 
 
 def _measured(receive: Receive, most: int, seconds: float) -> Receive:

@@ -1,27 +1,23 @@
 """Keep texts and results of the page in folders that only their owner can read."""
 
-import asyncio
 import secrets
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 from fastapi import Path as InPath
 
 from ufo.webapp import trash
-from ufo.webapp.problems import Conflict, NotFound
+from ufo.webapp.problems import NotFound
 
 _DAY = 86_400.0
-_WAIT_SECONDS = 3.0
 
 ResultId = Annotated[str, InPath(pattern="^[0-9a-f]{32}$", description="from the event `started`")]
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
+class KeptFiles:
     """A folder of files, of which the oldest are deleted when they are too many or too large.
 
     - `most`: how many files are kept. `most_bytes`: their size together.
@@ -82,35 +78,3 @@ class Shelf:
             if rank >= self.most or size > self.most_bytes or changed < oldest:
                 path.unlink(missing_ok=True)
         trash.empty(self.folder / trash.FOLDER)
-
-
-@dataclass(frozen=True, slots=True)
-class ChecksUnderWay:
-    """The checks whose results are not kept yet, by the names that they will have."""
-
-    _ends: dict[str, asyncio.Event] = field(default_factory=dict)
-
-    @contextmanager
-    def begun(self) -> Iterator[str]:
-        """Return the name of a new result; at the end of the block the check is over."""
-        name = secrets.token_hex(16)
-        self._ends[name] = asyncio.Event()
-        try:
-            yield name
-        finally:
-            self._ends.pop(name).set()
-
-    async def ended(self, name: str) -> None:
-        """Wait a little for the end of a check: a reload of the page asks for its result while the
-        check is being cancelled.
-
-        Raises:
-            Conflict: it goes on.
-        """
-        end = self._ends.get(name)
-        if end is None:
-            return
-        try:
-            await asyncio.wait_for(end.wait(), _WAIT_SECONDS)
-        except TimeoutError:
-            raise Conflict("the check is still under way; open the link when it is done") from None

@@ -56,7 +56,7 @@ class Slots:
         self._lock = threading.Lock()
 
     @contextmanager
-    def one(self) -> Iterator[None]:
+    def slot(self) -> Iterator[None]:
         """Hold a slot.
 
         Raises:

@@ -21,8 +21,8 @@ async def index(request: Request) -> Response:
 async def file(name: str, request: Request) -> Response:
     """Return a file of the page, or the reply that the browser's copy is current."""
     try:
-        found = await _FILES.get_response(name, request.scope)
+        response = await _FILES.get_response(name, request.scope)
     except HTTPException as error:
         raise NotFound("the page has no file of that name") from error
-    found.headers["Cache-Control"] = "no-cache"
-    return found
+    response.headers["Cache-Control"] = "no-cache"
+    return response

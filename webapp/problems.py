@@ -22,8 +22,8 @@ from ufo.schemas.errors import (
     UsageError,
 )
 from ufo.transforms.llm.request import LlmError
-from ufo.webapp.answers import FieldError, Problem
 from ufo.webapp.limits import Refused
+from ufo.webapp.response_models import FieldError, Problem
 
 MEDIA_TYPE = "application/problem+json"
 _SHOWN = 20
@@ -78,11 +78,11 @@ def problem(
     )
 
 
-def answer(found: Problem, headers: Mapping[str, str] | None = None) -> Response:
+def answer(fault: Problem, headers: Mapping[str, str] | None = None) -> Response:
     """Return a problem as a response."""
     # Lone surrogates from the request are escaped, since UTF-8 cannot encode them.
-    body = json.dumps(found.model_dump(), ensure_ascii=True).encode()
-    return Response(body, found.status, dict(headers or {}), MEDIA_TYPE)
+    body = json.dumps(fault.model_dump(), ensure_ascii=True).encode()
+    return Response(body, fault.status, dict(headers or {}), MEDIA_TYPE)
 
 
 def refusal(error: Refused) -> Response:
@@ -157,8 +157,8 @@ def _methods_at(request: Request) -> set[str]:
 def _fields(error: RequestValidationError) -> list[FieldError]:
     return [
         FieldError(
-            where=".".join(map(str, one["loc"]))[:200],
-            message=str(one["msg"]).removeprefix("Value error, ")[:500],
+            where=".".join(map(str, detail["loc"]))[:200],
+            message=str(detail["msg"]).removeprefix("Value error, ")[:500],
         )
-        for one in error.errors()[:_SHOWN]
+        for detail in error.errors()[:_SHOWN]
     ]

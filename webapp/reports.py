@@ -16,13 +16,13 @@ from ufo.pipelines.reports.html_report import render_html
 from ufo.pipelines.reports.tabular import csv_line, rows_of
 from ufo.schemas.records import SourceStatus
 from ufo.schemas.results import Results
-from ufo.schemas.storage import temporary_folder
 from ufo.schemas.tables import OF_EVALUATE, SCHEMA_VERSION, Run, to_arrow
+from ufo.schemas.temporary import temporary_folder
 from ufo.schemas.views import GROUPS
 from ufo.transforms.scores import Selection
-from ufo.webapp import answers
-from ufo.webapp.desk import AtDesk
+from ufo.webapp import response_models
 from ufo.webapp.problems import NotFound
+from ufo.webapp.service import ServiceDep
 
 _AT_ONCE = 1_000  # rows
 router = APIRouter(tags=["reports"])
@@ -30,30 +30,30 @@ RunName = Annotated[str | None, Query(max_length=300, description="default: the 
 
 
 @router.get("/reports")
-def list_reports(desk: AtDesk, run: RunName = None) -> list[answers.ReportInfo]:
+def list_reports(service: ServiceDep, run: RunName = None) -> list[response_models.ReportInfo]:
     """Return the reports of a run that have rows, by their groups."""
-    views = desk.runs.results(run).filled_views()
+    views = service.runs.results(run).filled_views()
     return [
-        answers.ReportInfo(
+        response_models.ReportInfo(
             name=view.name, title=view.title, help=view.summary, group=GROUPS[view.group]
         )
         for view in views
     ]
 
 
-@router.get("/reports/{name}", response_class=StreamingResponse, responses=answers.CSV)
+@router.get("/reports/{name}", response_class=StreamingResponse, responses=response_models.CSV)
 def report(
     name: Annotated[str, InPath(max_length=100)],
-    desk: AtDesk,
+    service: ServiceDep,
     run: RunName = None,
     format: Literal["csv"] = "csv",
 ) -> StreamingResponse:
     """Return the rows of a report or a table, in its order."""
-    results = desk.runs.results(run)
-    found = results.report(name)
-    if found is None:
+    results = service.runs.results(run)
+    view = results.report(name)
+    if view is None:
         raise NotFound(f"no report of that name; there are: {', '.join(sorted(results.names))}")
-    return csv_answer(f"{name}.csv", results, found.select())
+    return csv_answer(f"{name}.csv", results, view.select())
 
 
 def csv_answer(
@@ -66,7 +66,7 @@ def csv_answer(
             rows = map(csv_line, chain([reader.schema.names], rows_of(reader)))
             yield from iter(lambda: "".join(islice(rows, _AT_ONCE)), "")
 
-    headers = answers.attached(name)
+    headers = response_models.attached(name)
     return StreamingResponse(lines(), media_type="text/csv", headers=headers)
 
 
@@ -79,7 +79,7 @@ def report_answer(
         Results([_run_of(Path(folder), whole, selection or Selection(), version)]) as results,
     ):
         page = render_html(results, whole.left_out.words)
-    return HTMLResponse(page, headers=answers.attached("checked.html"))
+    return HTMLResponse(page, headers=response_models.attached("checked.html"))
 
 
 def _run_of(folder: Path, whole: CheckedResponse, selection: Selection, version: str) -> Run:

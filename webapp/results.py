@@ -12,14 +12,14 @@ from starlette.responses import HTMLResponse, Response
 from ufo.pipelines.reports.checked import selected
 from ufo.schemas.errors import RunError
 from ufo.schemas.labels import Label
-from ufo.webapp import answers, trash
-from ufo.webapp.answers import RESULT, KeptResult
-from ufo.webapp.desk import AtDesk, Desk
+from ufo.webapp import response_models, trash
 from ufo.webapp.drafts import TextDraft, name_of
 from ufo.webapp.kept import ResultId
-from ufo.webapp.models import LabelRequest, LeaveOut
 from ufo.webapp.problems import NotFound
 from ufo.webapp.reports import report_answer
+from ufo.webapp.request_models import LabelRequest, LeaveOut
+from ufo.webapp.response_models import RESULT, KeptResult
+from ufo.webapp.service import Service, ServiceDep
 
 router = APIRouter(prefix="/results", tags=["check"])
 _LABELLING = Lock()  # a label is added to the result's file
@@ -27,69 +27,69 @@ _LABELLING = Lock()  # a label is added to the result's file
 
 @router.get("/{result_id}", response_model=KeptResult)
 async def show_result(
-    result_id: ResultId, counts: Annotated[LeaveOut, Query()], desk: AtDesk
+    result_id: ResultId, counts: Annotated[LeaveOut, Query()], service: ServiceDep
 ) -> Response:
     """Return the result of a check, without judging anything again."""
-    await desk.under_way.ended(result_id)
+    await service.under_way.ended(result_id)
 
     def content() -> bytes:
-        return RESULT.dump_json(selected(_read(desk, result_id), counts.selection))
+        return RESULT.dump_json(selected(_read(service, result_id), counts.selection))
 
     return Response(await run_in_threadpool(content), media_type="application/json")
 
 
-@router.get("/{result_id}/report.html", response_class=HTMLResponse, responses=answers.HTML)
+@router.get("/{result_id}/report.html", response_class=HTMLResponse, responses=response_models.HTML)
 def report_result(
-    result_id: ResultId, counts: Annotated[LeaveOut, Query()], desk: AtDesk
+    result_id: ResultId, counts: Annotated[LeaveOut, Query()], service: ServiceDep
 ) -> HTMLResponse:
     """Return the report of a checked text as a file: one page with its claims and evidence."""
-    whole = selected(_read(desk, result_id), counts.selection)
-    return report_answer(whole, counts.selection, desk.setup.version)
+    whole = selected(_read(service, result_id), counts.selection)
+    return report_answer(whole, counts.selection, service.setup.version)
 
 
 @router.post("/{result_id}/labels")
-def label_result(result_id: ResultId, asked: LabelRequest, desk: AtDesk) -> list[Label]:
+def label_result(result_id: ResultId, asked: LabelRequest, service: ServiceDep) -> list[Label]:
     """Save the label of a claim, and return all labels of the result."""
     with _LABELLING:
-        result = _read(desk, result_id)
+        result = _read(service, result_id)
         known = {unit.unit_id for unit in result.fact_units}
         if asked.unit_id not in known or asked.response_id != result.response.response_id:
             raise NotFound("the result has no claim of that id")
         others = [label for label in result.labels if label.unit_id != asked.unit_id]
         label = asked.of_run("")
         result.labels = others if asked.label is None else [*others, label]
-        desk.kept.put(result_id, RESULT.dump_json(result))
+        service.kept.put(result_id, RESULT.dump_json(result))
     return result.labels
 
 
 @router.delete("/{result_id}", status_code=204)
-def forget_result(result_id: ResultId, desk: AtDesk) -> None:
+def forget_result(result_id: ResultId, service: ServiceDep) -> None:
     """Delete the result of a check and its text; for an hour they can be restored."""
     draft = None
     with suppress(RunError):  # also a damaged result can be deleted
-        draft = _draft_of(_read(desk, result_id))
-    trash.discard(desk.kept.path(result_id))
+        draft = _draft_of(_read(service, result_id))
+    trash.discard(service.kept.path(result_id))
     with suppress(NotFound):  # the text was never kept, or another result has removed it
         if draft is not None:
-            trash.discard(desk.drafts.path(draft))
+            trash.discard(service.drafts.path(draft))
 
 
 @router.post("/{result_id}/restore", status_code=204)
-def restore_result(result_id: ResultId, desk: AtDesk) -> None:
+def restore_result(result_id: ResultId, service: ServiceDep) -> None:
     """Restore a deleted result."""
-    trash.restore(desk.kept.path(result_id))
+    trash.restore(service.kept.path(result_id))
     with suppress(NotFound):
-        trash.restore(desk.drafts.path(_draft_of(_read(desk, result_id))))
+        trash.restore(service.drafts.path(_draft_of(_read(service, result_id))))
 
 
-def _read(desk: Desk, result_id: str) -> KeptResult:
+def _read(service: Service, result_id: str) -> KeptResult:
     """Return a kept result.
 
     Raises:
         NotFound: there is none.
         RunError: its file is damaged.
     """
-    content = desk.kept.get(result_id)
+    content = service.kept.get(result_id)
     try:
         return RESULT.validate_json(content)
     except ValidationError:

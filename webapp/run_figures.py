@@ -9,7 +9,7 @@ from ufo.schemas.errors import RunError
 from ufo.schemas.results import Results
 from ufo.schemas.tables import Run
 from ufo.transforms.score_words import score_with_interval, why_no_score
-from ufo.webapp.answers import RunFigures
+from ufo.webapp.response_models import RunFigures
 
 _AT_ONCE = 200  # runs that are read together, which is ten times as fast as one by one
 _MODELS = """

@@ -12,8 +12,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ufo.schemas.errors import UsageError
 from ufo.webapp.app import create_app
-from ufo.webapp.desk import Setup
 from ufo.webapp.guard import LOOPBACK
+from ufo.webapp.service import Setup
 
 _ENDING_SECONDS = 5
 _TOO_SLOW = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
@@ -124,15 +124,15 @@ def _listening(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # Where a socket names its protocol, asyncio sends the last part of a response at once.
     # Otherwise that waits 40 ms, until the client acknowledges the first part.
-    found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        found.bind((host, port))
-        found.listen(128)
+        listener.bind((host, port))
+        listener.listen(128)
     except OSError as error:
-        found.close()
+        listener.close()
         raise UsageError(
             f"--host {host} --port {port} cannot be used: {error.strerror or error}; choose "
             "another port, or 0 for any free one"
         ) from error
-    return found
+    return listener

@@ -15,11 +15,11 @@ from starlette.responses import FileResponse
 from ufo.schemas.tables import MANIFEST, Run
 from ufo.transforms.read import named_columns
 from ufo.transforms.recognise import PART_BYTES, Recognised, recognise
-from ufo.webapp import models
+from ufo.webapp import request_models
 from ufo.webapp.browsing import RunName
-from ufo.webapp.desk import AtDesk
-from ufo.webapp.models import flags_of, job_of
 from ufo.webapp.problems import Conflict
+from ufo.webapp.request_models import flags_of, job_of
+from ufo.webapp.service import ServiceDep
 from ufo.webapp.uploads import Upload, UploadStatus
 
 router = APIRouter(tags=["uploads"])
@@ -40,20 +40,20 @@ def _body(description: str, required: bool = True) -> dict[str, Any]:
     openapi_extra=_body("A file as for `ufo evaluate --input`; its format is detected"),
 )
 async def upload(
-    request: Request, asked: Annotated[models.UploadOptions, Query()], desk: AtDesk
+    request: Request, asked: Annotated[request_models.UploadOptions, Query()], service: ServiceDep
 ) -> UploadStatus:
     """Upload a file of responses, which is evaluated in the background as an ordinary run."""
     named_columns(asked.map or "")
-    job_of(desk, asked, asked.sources)  # reports wrong options now
-    flags = flags_of(desk, asked, asked.sources)
-    if sources := asked.sources or desk.setup.sources:
+    job_of(service, asked, asked.sources)  # reports wrong options now
+    flags = flags_of(service, asked, asked.sources)
+    if sources := asked.sources or service.setup.sources:
         flags["sources"] = ",".join(map(str, sources))
-    flags["index"] = os.path.abspath(desk.setup.index)
+    flags["index"] = os.path.abspath(service.setup.index)
     if asked.map:
         flags["map"] = asked.map
-    flags.setdefault("judge", desk.settings.judge.name)
-    most = desk.setup.limits.upload_bytes
-    return (await desk.uploads.take(asked.name, request.stream(), flags, most)).status
+    flags.setdefault("judge", service.settings.judge.name)
+    most = service.setup.limits.upload_bytes
+    return (await service.uploads.take(asked.name, request.stream(), flags, most)).status
 
 
 @router.post(
@@ -73,63 +73,63 @@ async def columns(request: Request, size: Annotated[int, Query(ge=0)] = 0) -> Re
 
 
 @router.get("/upload")
-async def list_uploads(desk: AtDesk) -> list[UploadStatus]:
+async def list_uploads(service: ServiceDep) -> list[UploadStatus]:
     """Return the uploads, the newest first."""
-    return [one.status for one in desk.uploads.listed()]
+    return [one.status for one in service.uploads.listed()]
 
 
 @router.get("/upload/{upload_id}")
-async def show_upload(upload_id: UploadId, desk: AtDesk) -> UploadStatus:
+async def show_upload(upload_id: UploadId, service: ServiceDep) -> UploadStatus:
     """Return the state of an upload."""
-    return desk.uploads.one(upload_id).status
+    return service.uploads.by_id(upload_id).status
 
 
-async def found(upload_id: UploadId, desk: AtDesk) -> Upload:
+async def known_upload(upload_id: UploadId, service: ServiceDep) -> Upload:
     """Return the upload; an unknown one is reported before a stream begins."""
-    return desk.uploads.one(upload_id)
+    return service.uploads.by_id(upload_id)
 
 
 @router.get("/upload/{upload_id}/events", response_class=EventSourceResponse)
 async def follow_upload(
-    one: Annotated[Upload, Depends(found)], desk: AtDesk
+    upload: Annotated[Upload, Depends(known_upload)], service: ServiceDep
 ) -> AsyncIterator[ServerSentEvent]:
     """Stream the state of an upload, at each change and as often as that of a check, to its end."""
-    async for status in one.states(desk.setup.limits.pulse_seconds):
+    async for status in upload.states(service.setup.limits.pulse_seconds):
         yield ServerSentEvent(event="status", data=status)
 
 
 @router.delete("/upload/{upload_id}")
-async def cancel_upload(upload_id: UploadId, desk: AtDesk) -> UploadStatus:
+async def cancel_upload(upload_id: UploadId, service: ServiceDep) -> UploadStatus:
     """Stop an upload that is under way, which can then be resumed; delete one that is over, but
     keep its finished run."""
-    return (await desk.uploads.cancel(upload_id)).status
+    return (await service.uploads.cancel(upload_id)).status
 
 
 @router.post("/upload/{upload_id}/restore")
-async def restore_upload(upload_id: UploadId, desk: AtDesk) -> UploadStatus:
+async def restore_upload(upload_id: UploadId, service: ServiceDep) -> UploadStatus:
     """Bring back an upload that was deleted within the last hour."""
-    return desk.uploads.restore(upload_id).status
+    return service.uploads.restore(upload_id).status
 
 
 @router.post("/upload/{upload_id}/resume", status_code=202)
-async def resume_upload(upload_id: UploadId, desk: AtDesk) -> UploadStatus:
+async def resume_upload(upload_id: UploadId, service: ServiceDep) -> UploadStatus:
     """Resume an upload that stopped or failed, or whose service ended."""
-    return (await desk.uploads.resume(upload_id)).status
+    return (await service.uploads.resume(upload_id)).status
 
 
 @router.get("/upload/{upload_id}/parquet", response_class=FileResponse, responses=_ZIP)
-def download_upload(upload_id: UploadId, desk: AtDesk) -> FileResponse:
+def download_upload(upload_id: UploadId, service: ServiceDep) -> FileResponse:
     """Return the Parquet files of a finished upload as a zip."""
-    one = desk.uploads.one(upload_id)
-    if one.status.run is None:
-        raise Conflict(f"the upload is {one.status.state}, so there is nothing to download")
-    return _zipped(desk.runs.named(one.status.run))
+    upload = service.uploads.by_id(upload_id)
+    if upload.status.run is None:
+        raise Conflict(f"the upload is {upload.status.state}, so there is nothing to download")
+    return _zipped(service.runs.named(upload.status.run))
 
 
 @router.get("/runs/{run}/parquet", response_class=FileResponse, responses=_ZIP)
-def download_run(run: RunName, desk: AtDesk) -> FileResponse:
+def download_run(run: RunName, service: ServiceDep) -> FileResponse:
     """Return the Parquet files of a run as a zip, as its manifest lists them."""
-    return _zipped(desk.runs.named(run))
+    return _zipped(service.runs.named(run))
 
 
 def _zipped(run: Run) -> FileResponse:

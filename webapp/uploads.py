@@ -109,9 +109,9 @@ class Upload:
             self.status.resumable = False
         if event["message"] not in (_PROGRESS, _READING) and "chunk" not in event:
             # The user knows the file's name, but not the service's folders.
-            said = str(event["message"]).replace(str(self.file), self.status.name)
+            message = str(event["message"]).replace(str(self.file), self.status.name)
             results = re.escape(str(self.run.parent))
-            self.say(in_fields(re.sub(rf"{results}[^\s'\";]*", "its run", said)))
+            self.say(in_fields(re.sub(rf"{results}[^\s'\";]*", "its run", message)))
 
     def say(self, text: str) -> None:
         """Add a line to the log, which keeps the last ones."""
@@ -175,16 +175,16 @@ class Uploads:
         """Return all, the newest first."""
         return [one for one in self._known.values() if one.status.state != "deleted"][::-1]
 
-    def one(self, identifier: str) -> Upload:
+    def by_id(self, identifier: str) -> Upload:
         """Return the upload of that id.
 
         Raises:
             NotFound: there is none.
         """
-        found = self._known.get(identifier)
-        if found is None or found.status.state == "deleted":
+        upload = self._known.get(identifier)
+        if upload is None or upload.status.state == "deleted":
             raise NotFound("no upload has that id; /upload lists all")
-        return found
+        return upload
 
     async def take(
         self, name: str, chunks: AsyncIterator[bytes], flags: Mapping[str, object], most: int
@@ -202,8 +202,8 @@ class Uploads:
         folder.mkdir()
         words = [
             f"--{key}" if value is True else f"--{key}={value}"
-            for key, given in flags.items()
-            for value in (given if isinstance(given, list) else [given])
+            for key, values in flags.items()
+            for value in (values if isinstance(values, list) else [values])
             if value is not False
         ]
         upload = Upload(status, folder, [*words, f"--title={name}"])
@@ -224,7 +224,7 @@ class Uploads:
         Raises:
             Conflict: another service has resumed it.
         """
-        upload = self.one(identifier)
+        upload = self.by_id(identifier)
         if upload.status.state not in OVER and upload.work is not None:
             upload.work.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -261,7 +261,7 @@ class Uploads:
             Conflict: it did not stop or fail, the same file would fail again, or another service
                 has resumed it.
         """
-        upload = self.one(identifier)
+        upload = self.by_id(identifier)
         if upload.status.state not in _KEPT:
             raise Conflict(f"the upload is {upload.status.state}, and did not stop or fail")
         if not upload.status.resumable:

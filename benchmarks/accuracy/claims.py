@@ -124,8 +124,8 @@ class Content:
 
     @classmethod
     def of(cls, text: str, left_out: frozenset[str] = frozenset()) -> "Content":
-        found = stems_of(text) - left_out
-        return cls(found, frozenset(stem for stem in found if stem[0].isdigit()))
+        stems = stems_of(text) - left_out
+        return cls(stems, frozenset(stem for stem in stems if stem[0].isdigit()))
 
     def share_in(self, other: "Content") -> float:
         """Return the share of the stems that the other has; 0 where it lacks a number."""
@@ -155,16 +155,16 @@ def extracted(response: Response) -> list[list[ExtractedUnit]]:
         end = min(len(response.text), start + len(sentence))
         spans.append(Span(len(text), len(text) + len(sentence)))
         text += sentence
-    found: list[list[ExtractedUnit]] = [[] for _ in spans]
+    claims: list[list[ExtractedUnit]] = [[] for _ in spans]
     record = InputRecord("", "", text, question=response.question, language="en")
     for unit in extract_record(record, spans):
-        found[unit.sentence_index].append(unit)
-    return found
+        claims[unit.sentence_index].append(unit)
+    return claims
 
 
-def paired(one: Sequence[Content], other: Sequence[Content], level: float) -> int:
+def paired(claims: Sequence[Content], other: Sequence[Content], level: float) -> int:
     """Return how many claims can be paired one to one, the most similar first."""
-    scored = [(a.f1(b), i, j) for i, a in enumerate(one) for j, b in enumerate(other)]
+    scored = [(a.f1(b), i, j) for i, a in enumerate(claims) for j, b in enumerate(other)]
     ours, theirs = set[int](), set[int]()
     for score, i, j in sorted(scored, reverse=True):
         if score >= level and i not in ours and j not in theirs:
@@ -175,7 +175,7 @@ def paired(one: Sequence[Content], other: Sequence[Content], level: float) -> in
 
 def counted(response: Response) -> dict[str, tuple[float, float]]:
     """(numerator, denominator) of every figure for one response."""
-    found = extracted(response)
+    claims = extracted(response)
     counts: dict[str, tuple[float, float]] = {}
 
     def add(name: str, part: float, whole: float) -> None:
@@ -184,7 +184,7 @@ def counted(response: Response) -> dict[str, tuple[float, float]]:
 
     topic = stems_of(response.topic)
     for index, theirs in enumerate(response.claims):
-        ours = [unit.claim for unit in found[index]]
+        ours = [unit.claim for unit in claims[index]]
         if not theirs:
             add("invented", bool(ours), 1)
             continue
@@ -229,8 +229,8 @@ def main() -> None:
     report: dict[str, Any] = {}
     started = process_time()
     for name, responses in load(options.data).items():
-        found = figures([counted(response) for response in responses], resamples)
-        report[name] = {"responses": len(responses), **found}
+        by_name = figures([counted(response) for response in responses], resamples)
+        report[name] = {"responses": len(responses), **by_name}
     rows = [(name, *row) for name, values in report.items() for row in values.items()]
     for name, figure, row in rows:
         if isinstance(row, dict):

@@ -29,7 +29,7 @@ from ufo.indexes.tokens import terms_of  # noqa: E402
 from ufo.transforms.sentences import Span  # noqa: E402
 from ufo.transforms.sources.defaults import RETRIEVER  # noqa: E402
 from ufo.transforms.sources.web.documents import Document  # noqa: E402
-from ufo.transforms.sources.web.pages import PageText  # noqa: E402
+from ufo.transforms.sources.web.ranking import PageText  # noqa: E402
 from ufo.transforms.sources.web.source import DENSE  # noqa: E402
 
 SNIPPET = "snippet"
@@ -61,7 +61,8 @@ def by(embedder: Any = None, titled: bool = False) -> Select:
         title = sentences[0].partition(TITLE)[2] if titled else None
         ends = list(accumulate(len(sentence) + 1 for sentence in sentences))
         spans = [
-            Span(end - len(one) - 1, end - 1) for end, one in zip(ends, sentences, strict=True)
+            Span(end - len(sentence) - 1, end - 1)
+            for end, sentence in zip(ends, sentences, strict=True)
         ]
         page = PageText(Document(title, "\n".join(sentences), spans=spans), embedder)
         return [row for row, _ in page.sentences(claim, K)]
@@ -115,7 +116,8 @@ def selected(data: Path, quick: bool, embedder: str | None) -> dict[str, Any]:
                 "words": round(mean(words), 1),
             }
         cells = " ".join(
-            f"{found['recall']:.3f} ({found['words']:.0f} words)" for found in report[name].values()
+            f"{figures['recall']:.3f} ({figures['words']:.0f} words)"
+            for figures in report[name].values()
         )
         print(f"{name:12} with 0, 1, 2 sentences of context: {cells}", file=sys.stderr)
     return report
@@ -127,10 +129,10 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--quick", action="store_true", help="a third of the claims")
     parser.add_argument("--embedder", metavar="NAME", help=HELP)
-    given = parser.parse_args()
-    if not (given.data / "wice" / "dev.jsonl").is_file():
-        parser.error(f"{given.data} has no wice/dev.jsonl; name the data's folder with --data")
-    print(json.dumps(selected(given.data, given.quick, embedder_name(given.embedder))))
+    arguments = parser.parse_args()
+    if not (arguments.data / "wice" / "dev.jsonl").is_file():
+        parser.error(f"{arguments.data} has no wice/dev.jsonl; name the data's folder with --data")
+    print(json.dumps(selected(arguments.data, arguments.quick, embedder_name(arguments.embedder))))
 
 
 if __name__ == "__main__":

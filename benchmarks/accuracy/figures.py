@@ -58,26 +58,27 @@ def auc(score: Array, truth: Array, weight: Array) -> float:
     return float((true * (below + false / 2)).sum() / total) if total else float("nan")
 
 
-def balanced_accuracy(said: Array, truth: Array, weight: Array) -> float:
+def balanced_accuracy(positive: Array, truth: Array, weight: Array) -> float:
     """Return the mean of the two classes' recall."""
-    return float(np.mean([_share(said == truth, weight * (truth == of)) for of in (True, False)]))
+    recalls = [_share(positive == truth, weight * (truth == of)) for of in (True, False)]
+    return float(np.mean(recalls))
 
 
-def precision_recall_f1(said: Array, truth: Array, weight: Array) -> tuple[float, float, float]:
+def precision_recall_f1(positive: Array, truth: Array, weight: Array) -> tuple[float, float, float]:
     """Return the three for the records where `truth` holds."""
-    hits = float((weight * (said & truth)).sum())
-    called, there = float((weight * said).sum()), float((weight * truth).sum())
+    hits = float((weight * (positive & truth)).sum())
+    called, there = float((weight * positive).sum()), float((weight * truth).sum())
     precision = hits / called if called else 0.0
     recall = hits / there if there else float("nan")
     return precision, recall, 2 * hits / max(called + there, 1e-9)
 
 
-def _share(said: Array, weight: Array) -> float:
+def _share(hits: Array, weight: Array) -> float:
     total = weight.sum()
-    return float((weight * said).sum() / total) if total else float("nan")
+    return float((weight * hits).sum() / total) if total else float("nan")
 
 
-def figures(said: Said, labels: Sequence[str], weight: Array) -> dict[str, float]:
+def figures(verdicts: Said, labels: Sequence[str], weight: Array) -> dict[str, float]:
     """Return the figures of one set; those of refuted only where people labelled it.
 
     `auc` and `balanced_accuracy` count supported against the rest. For the false
@@ -87,34 +88,32 @@ def figures(said: Said, labels: Sequence[str], weight: Array) -> dict[str, float
     """
     named = np.array(labels)
     truth = named == SUPPORTED
-    found = {
-        "auc": auc(said.score, truth, weight),
-        "balanced_accuracy": balanced_accuracy(said.supported, truth, weight),
+    measures = {
+        "auc": auc(verdicts.score, truth, weight),
+        "balanced_accuracy": balanced_accuracy(verdicts.supported, truth, weight),
     }
     false = named == REFUTED
     if false.any():
-        found["refuted_auc"] = auc(said.against, false, weight)
-        for name, called in (("refuted", said.refuted), ("unsupported", ~said.supported)):
+        measures["refuted_auc"] = auc(verdicts.against, false, weight)
+        for name, called in (("refuted", verdicts.refuted), ("unsupported", ~verdicts.supported)):
             three = precision_recall_f1(called, false, weight)
             names = [f"{name}_{of}" for of in ("precision", "recall", "f1")]
-            found |= zip(names, three, strict=True)
-        found["refuted_called"] = float((weight * said.refuted).sum())
-    return found
+            measures |= zip(names, three, strict=True)
+        measures["refuted_called"] = float((weight * verdicts.refuted).sum())
+    return measures
 
 
-def summary(said: Said, records: Sequence[Record], draws: int) -> dict[str, Any]:
+def summary(verdicts: Said, records: Sequence[Record], draws: int) -> dict[str, Any]:
     """Return each figure with its 95 % bootstrap interval, by whole documents."""
     labels = [record.label for record in records]
     names, of = np.unique([record.document for record in records], return_inverse=True)
     random = np.random.default_rng(0)
+    chances = np.full(len(names), 1 / len(names))
     drawn = [
-        figures(
-            said, labels, random.multinomial(len(names), np.full(len(names), 1 / len(names)))[of]
-        )
-        for _ in range(draws)
+        figures(verdicts, labels, random.multinomial(len(names), chances)[of]) for _ in range(draws)
     ]
     result: dict[str, Any] = {"n": len(records)}
-    for name, value in figures(said, labels, np.ones(len(records))).items():
+    for name, value in figures(verdicts, labels, np.ones(len(records))).items():
         low, high = np.nanpercentile([one[name] for one in drawn], [2.5, 97.5])
         result[name] = {"value": _round(value), "interval": [_round(low), _round(high)]}
     return result

@@ -71,8 +71,8 @@ def outcomes(records: Sequence[dict[str, Any]], name: str, options: dict[str, An
     """Return the outcome of each record's pair."""
     result = evaluated(records, name, sources="reference", no_share=True, passages=1, **options)
     rows = result.sql("SELECT response_id, outcome FROM evidence").to_pylist()
-    found = {row["response_id"]: row["outcome"] for row in rows}
-    return [found.get(one["id"], "error") for one in records]
+    outcome_of = {row["response_id"]: row["outcome"] for row in rows}
+    return [outcome_of.get(one["id"], "error") for one in records]
 
 
 def figures_of(rows: Sequence[Judged]) -> dict[str, Any]:
@@ -99,20 +99,20 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--attacks", type=Path, default=here.with_name("injection_attacks.jsonl"))
     parser.add_argument("--quick", action="store_true", help="every tenth attack")
-    given = parser.parse_args()
-    attacks = [Attack(**row) for row in read(given.attacks)[:: 10 if given.quick else 1]]
+    arguments = parser.parse_args()
+    attacks = [Attack(**row) for row in read(arguments.attacks)[:: 10 if arguments.quick else 1]]
     pairs = [
         {**claim, "passage": row["passage"]}
         for row in read(here.with_name("injection_pairs.jsonl"))
         for claim in row["claims"]
     ]
-    chance = random.Random(given.seed)
+    chance = random.Random(arguments.seed)
     tried = []
     for attack in attacks:
         fitting = [pair for pair in pairs if pair["verdict"] != attack.aim]
-        tried += [(attack, pair) for pair in chance.sample(fitting, given.pairs)]
-    found: dict[str, Any] = {}
-    for name in given.formulations:
+        tried += [(attack, pair) for pair in chance.sample(fitting, arguments.pairs)]
+    figures: dict[str, Any] = {}
+    for name in arguments.formulations:
         before, after = (
             outcomes(
                 [
@@ -120,7 +120,7 @@ def main() -> None:
                     for at, (attack, pair) in enumerate(tried)
                 ],
                 name,
-                options_of(given),
+                options_of(arguments),
             )
             for with_it in (False, True)
         )
@@ -129,9 +129,10 @@ def main() -> None:
             row = Judged(was, became, OUTCOMES[attack.aim] if attack.aim else None)
             for title in (f"{attack.kind}, {attack.where}", *([ALL] if attack.aim else [])):
                 rows[title].append(row)
-        found[name] = {title: figures_of(found) for title, found in rows.items()}
-        print(f"{name}: {found[name][ALL]}", file=sys.stderr, flush=True)
-    print(json.dumps({"model": given.model, "pairs": given.pairs, "by": found}, ensure_ascii=False))
+        figures[name] = {title: figures_of(judged) for title, judged in rows.items()}
+        print(f"{name}: {figures[name][ALL]}", file=sys.stderr, flush=True)
+    printed = {"model": arguments.model, "pairs": arguments.pairs, "by": figures}
+    print(json.dumps(printed, ensure_ascii=False))
 
 
 if __name__ == "__main__":

@@ -81,7 +81,7 @@ def main() -> None:
     help = "250 draws of each, and 60 of nights, not 4,000"
     parser.add_argument("--quick", action="store_true", help=help)
     draws, of_nights = (250, 60) if parser.parse_args().quick else (4000, 4000)
-    found: dict[str, dict[str, float]] = {}
+    rows: dict[str, dict[str, float]] = {}
     repeated = [(draw, draws) for draw in map(_repeated, cases())]
     for draw, number in (*repeated, *((draw, of_nights) for draw in nights())):
         tallies: dict[str, Tally] = {}
@@ -91,12 +91,12 @@ def main() -> None:
             if not tally.hits:
                 print(f"{name:66} no interval")
                 continue
-            found[name] = tally.row()
-            row = found[name]
+            rows[name] = tally.row()
+            row = rows[name]
             print(f"{name:66} {row['coverage']:.3f}  width {row['width']:.3f}  {row['exists']:.3f}")
-    lowest = min(found, key=lambda name: found[name]["coverage"])
+    lowest = min(rows, key=lambda name: rows[name]["coverage"])
     counts = {"draws": draws, "draws_of_nights": of_nights}
-    print(json.dumps({**counts, "lowest": {lowest: found[lowest]}, "intervals": found}))
+    print(json.dumps({**counts, "lowest": {lowest: rows[lowest]}, "intervals": rows}))
 
 
 def _repeated(draw: Draw) -> Draws:
@@ -249,10 +249,10 @@ def _corrected_by_view(
         connection.execute(TABLES)
         for view in with_needs({"corrected_scores"}):
             connection.execute(view.definition)
-        found = connection.sql(
+        intervals = connection.sql(
             "SELECT level, low, high FROM corrected_scores WHERE level IN ('run', 'sampled')"
         ).fetchall()
-    for level, low, high in found:
+    for level, low, high in intervals:
         yield level, np.nan if low is None else low, np.nan if high is None else high
 
 
@@ -277,8 +277,8 @@ def _scores(random: np.random.Generator, questions: int, models: int) -> Iterato
     cluster = _clusters(questions, models)
     truth = _truth(random, questions, models)
     score = truth.mean(1)
-    one = mean_interval(score, np.ones_like(score), cluster)
-    yield f"scores_by_run: {of}", one.low, one.high, 0.7
+    mean = mean_interval(score, np.ones_like(score), cluster)
+    yield f"scores_by_run: {of}", mean.low, mean.high, 0.7
     if questions == 5:
         yield "scores: a response of its chance .7", *_share(random, 0.7)
         yield "scores: a response of its chance .95", *_share(random, 0.95)
@@ -292,8 +292,8 @@ def _scores(random: np.random.Generator, questions: int, models: int) -> Iterato
         ("f1_false", 2 * right[1], n_false + called, 2 * right[1], n_false + called, 0.42 / 0.58),
     )
     for name, above, below, above_2, below_2, value in ratios:
-        found = ratio_interval(above, below, above_2, below_2, cluster)
-        yield f"agreement, {name}: {of}", found.low, found.high, value
+        interval = ratio_interval(above, below, above_2, below_2, cluster)
+        yield f"agreement, {name}: {of}", interval.low, interval.high, value
 
 
 def _share(random: np.random.Generator, chance: float) -> tuple[float, float, float]:
@@ -306,13 +306,13 @@ def _compared(random: np.random.Generator, questions: int) -> Iterator[Interval]
     chance = random.beta(0.7 * SPREAD, 0.3 * SPREAD, (questions, 1))
     a = (random.random((questions, UNITS)) < chance).mean(1)
     b = (random.random((questions, UNITS)) < (1 + 2 * chance) / 3).mean(1)
-    found = paired_t(a - b)
-    yield f"model_comparison, paired: {questions} questions", found.low, found.high, -0.1
+    interval = paired_t(a - b)
+    yield f"model_comparison, paired: {questions} questions", interval.low, interval.high, -0.1
     a, b = (_truth(random, questions, 3, mean).mean(1) for mean in (0.7, 0.8))
     cluster = _clusters(questions, 3)
-    found = unpaired_t(a, cluster, b, cluster)
+    interval = unpaired_t(a, cluster, b, cluster)
     of = f"{questions} questions each, 3 responses a question"
-    yield f"model_comparison, unpaired: {of}", found.low, found.high, -0.1
+    yield f"model_comparison, unpaired: {of}", interval.low, interval.high, -0.1
 
 
 def _correlated(random: np.random.Generator, questions: int, models: int) -> Iterator[Interval]:
@@ -327,9 +327,9 @@ def _correlated(random: np.random.Generator, questions: int, models: int) -> Ite
         "kendall": 2 / np.pi * np.arcsin(rho),
     }
     of = f"{questions} questions, {models} model{'s' * (models > 1)}"
-    found = correlations(both[:, 0], both[:, 1], _clusters(questions, models))
-    for (metric, value), one in zip(truth.items(), found, strict=True):
-        yield f"agreement, {metric}: {of}", one.low, one.high, value
+    intervals = correlations(both[:, 0], both[:, 1], _clusters(questions, models))
+    for (metric, value), interval in zip(truth.items(), intervals, strict=True):
+        yield f"agreement, {metric}: {of}", interval.low, interval.high, value
 
 
 def _corrected(
@@ -341,7 +341,7 @@ def _corrected(
         verdict = _judged(random, truth, errors)
         picked = random.permutation(truth.size)[:labels]
         weight = np.full(labels, truth.size / labels)
-        found = corrected(
+        interval = corrected(
             verdict.mean(1),
             _clusters(60),
             truth.ravel()[picked],
@@ -352,7 +352,7 @@ def _corrected(
             (picked // UNITS).astype(np.uint64),
         )
         of = f"{labels} labels, truth {mean}, judge {judge}"
-        yield f"corrected_scores: {of}", found.low, found.high, mean
+        yield f"corrected_scores: {of}", interval.low, interval.high, mean
 
 
 if __name__ == "__main__":

@@ -57,8 +57,8 @@ def predicted(verifier: Verifier, sets: Sets) -> tuple[Rows, float]:
     pairs, start = 0, perf_counter()
     for name, records in sets.items():
         asked = [pair for record in records for pair in record.pairs()]
-        found = iter(verifier.predict(asked))
-        rows[name] = [[next(found) for _ in record.passages] for record in records]
+        probabilities = iter(verifier.predict(asked))
+        rows[name] = [[next(probabilities) for _ in record.passages] for record in records]
         pairs += len(asked)
     seconds = (perf_counter() - start) / max(1, pairs)
     verifier.close()
@@ -115,32 +115,36 @@ def measured(
     sets: Sets, arguments: argparse.Namespace
 ) -> tuple[dict[str, dict[str, Any]], dict[str, float]]:
     """Return the figures of each set and verifier, and the seconds a pair took each verifier."""
-    said = {"coin": coin(sets)}
+    probabilities = {"coin": coin(sets)}
     seconds: dict[str, float] = {}
     for name in filter(None, arguments.verifier.split(",")):
         rows, seconds[name] = predicted(make_verifier(name), sets)
         if name == OverlapVerifier.name:
-            said |= of_overlap(sets, arguments.data, arguments.quick)
+            probabilities |= of_overlap(sets, arguments.data, arguments.quick)
         else:
-            said[f"{name}{OUT_OF_DOMAIN}"] = held(rows, sets)
+            probabilities[f"{name}{OUT_OF_DOMAIN}"] = held(rows, sets)
     draws = 100 if arguments.quick else 1000
     figures = {
-        of: {name: summary(Said.of(rows[of]), records, draws) for name, rows in said.items()}
+        of: {
+            name: summary(Said.of(rows[of]), records, draws) for name, rows in probabilities.items()
+        }
         for of, records in sets.items()
     }
     return figures, seconds
 
 
-def told(result: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, dict[str, float]]]:
+def published_figures(
+    result: Mapping[str, Mapping[str, Any]],
+) -> dict[str, dict[str, dict[str, float]]]:
     """Return what FIGURES has: by verifier and set, the figures out of domain."""
-    found: dict[str, dict[str, dict[str, float]]] = {}
+    by_verifier: dict[str, dict[str, dict[str, float]]] = {}
     for of, verifiers in result.items():
         for name, figures in verifiers.items():
             if name.endswith(OUT_OF_DOMAIN):
                 values = {key: figures[key]["value"] for key in TOLD if key in figures}
                 verifier = name.removesuffix(OUT_OF_DOMAIN)
-                found.setdefault(verifier, {})[of] = {"n": figures["n"]} | values
-    return found
+                by_verifier.setdefault(verifier, {})[of] = {"n": figures["n"]} | values
+    return by_verifier
 
 
 def main() -> None:
@@ -165,7 +169,8 @@ def main() -> None:
             print(f"{name} ({figures['n']}) {verifier}: {values}", file=sys.stderr)
     if arguments.write:
         known = json.loads(FIGURES.read_text(encoding="utf-8")) if FIGURES.exists() else {}
-        FIGURES.write_text(json.dumps(known | told(result), indent=1) + "\n", encoding="utf-8")
+        figures = json.dumps(known | published_figures(result), indent=1)
+        FIGURES.write_text(figures + "\n", encoding="utf-8")
     micros = {name: round(1e6 * value, 1) for name, value in seconds.items()}
     print(json.dumps(result | {"microseconds_per_pair": micros}))
 

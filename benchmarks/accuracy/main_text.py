@@ -91,19 +91,19 @@ METHODS: dict[str, Callable[[Page], str]] = {
 }
 
 
-def overlap(truth: Counter[Any], found: Counter[Any]) -> tuple[float, float, float]:
+def overlap(truth: Counter[Any], extracted: Counter[Any]) -> tuple[float, float, float]:
     """Precision, recall and F1 of a multiset; all 1 where both are empty."""
-    same = (truth & found).total()
-    precision = same / found.total() if found else float(not truth)
-    recall = same / truth.total() if truth else float(not found)
+    same = (truth & extracted).total()
+    precision = same / extracted.total() if extracted else float(not truth)
+    recall = same / truth.total() if truth else float(not extracted)
     return precision, recall, 2 * precision * recall / (precision + recall) if same else precision
 
 
-def scored(truth: str, found: str) -> Scores:
+def scored(truth: str, extracted: str) -> Scores:
     """Return the scores of one page."""
-    one, other = _WORD.findall(truth.lower()), _WORD.findall(found.lower())
-    precision, recall, f1 = overlap(Counter(one), Counter(other))
-    return Scores(precision, recall, f1, overlap(shingles(one), shingles(other))[2])
+    true_words, read_words = _WORD.findall(truth.lower()), _WORD.findall(extracted.lower())
+    precision, recall, f1 = overlap(Counter(true_words), Counter(read_words))
+    return Scores(precision, recall, f1, overlap(shingles(true_words), shingles(read_words))[2])
 
 
 def shingles(words: Sequence[str]) -> Counter[tuple[str, ...]]:

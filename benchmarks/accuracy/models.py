@@ -49,10 +49,10 @@ def evaluated(records: Sequence[Mapping[str, Any]] | str, name: str, **options: 
 
 def figures(result: Any) -> dict[str, Any]:
     """Return what the tables of a run count."""
-    found: dict[str, Any] = {}
+    counts: dict[str, Any] = {}
     for query in (PAIRS, LABELLED, CALLS):
-        found |= result.sql(query).to_pylist()[0]
-    return found
+        counts |= result.sql(query).to_pylist()[0]
+    return counts
 
 
 def chosen(text: str) -> list[str]:
@@ -73,10 +73,10 @@ def arguments_of(doc: str) -> argparse.ArgumentParser:
     return parser
 
 
-def options_of(given: argparse.Namespace) -> dict[str, Any]:
+def options_of(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the flags of `ufo evaluate` that the command line sets."""
-    pairs = (pair.partition("=")[::2] for pair in given.option)
-    return {"base_url": given.base_url, "model": given.model, **dict(pairs)}
+    pairs = (pair.partition("=")[::2] for pair in arguments.option)
+    return {"base_url": arguments.base_url, "model": arguments.model, **dict(pairs)}
 
 
 def main() -> None:
@@ -86,23 +86,23 @@ def main() -> None:
     parser.add_argument("--sources", default="wikipedia")
     parser.add_argument("--index", help="of the source wikipedia")
     parser.add_argument("--quick", action="store_true", help="function and xml only")
-    given = parser.parse_args()
-    names = given.formulations[: 2 if given.quick else None]
-    options = {"sources": given.sources, "passages": 2, **options_of(given)}
-    found: dict[str, Any] = {}
+    arguments = parser.parse_args()
+    names = arguments.formulations[: 2 if arguments.quick else None]
+    options = {"sources": arguments.sources, "passages": 2, **options_of(arguments)}
+    replies: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as folder:
-        options["index"] = given.index or folder
-        records: Any = given.input
-        if not given.input:
+        options["index"] = arguments.index or folder
+        records: Any = arguments.input
+        if not arguments.input:
             build([EXAMPLES / "encyclopaedia.xml"], Path(folder))
             lines = (EXAMPLES / "responses.jsonl").read_text(encoding="utf-8").splitlines()
             records = [row for row in map(json.loads, lines) if row.get("claims")]
         for name in names:
             begun = perf_counter()
-            found[name] = figures(evaluated(records, name, **options))
-            found[name]["seconds"] = round(perf_counter() - begun, 1)
-            print(f"{name}: {found[name]}", file=sys.stderr)
-    print(json.dumps({"model": given.model, "replies": found}))
+            replies[name] = figures(evaluated(records, name, **options))
+            replies[name]["seconds"] = round(perf_counter() - begun, 1)
+            print(f"{name}: {replies[name]}", file=sys.stderr)
+    print(json.dumps({"model": arguments.model, "replies": replies}))
 
 
 if __name__ == "__main__":

@@ -53,7 +53,7 @@ class Record:
 
 def load(data: Path) -> dict[str, list[Record]]:
     """Return the records of each set that the folder has."""
-    found: dict[str, list[Record]] = {name: [] for name in SETS}
+    sets: dict[str, list[Record]] = {name: [] for name in SETS}
     responses: dict[str, str] = {}  # claim -> its response
     for number, record in enumerate(_lines(data / "factcheck_gpt" / "benchmark.jsonl")):
         document = f"response {number}"
@@ -61,34 +61,34 @@ def load(data: Path) -> dict[str, list[Record]]:
             responses.setdefault(claim, document)
             if isinstance(label, bool):  # Else "unknown".
                 answer = SUPPORTED if label else REFUTED
-                found["claims"].append(Record(claim, tuple(evidence), answer, document))
+                sets["claims"].append(Record(claim, tuple(evidence), answer, document))
     for record in _lines(data / "factcheck_gpt" / "stance.jsonl"):
         claim, label = record["claim"], _STANCES[record["stance"]]
         document = responses.get(claim, claim)
-        found["stance"].append(Record(claim, (record["evidence"],), label, document))
+        sets["stance"].append(Record(claim, (record["evidence"],), label, document))
     for record in _lines(data / "wice" / "dev.jsonl"):
         claim, text = record["claim"], "\n".join(record["evidence"])
         label = SUPPORTED if record["label"] == "supported" else NOT
-        found["wice"].append(Record(claim, _as_reference(claim, text), label, text))
-        found["wice_whole"].append(Record(claim, (text,), label, text))
+        sets["wice"].append(Record(claim, _as_reference(claim, text), label, text))
+        sets["wice_whole"].append(Record(claim, (text,), label, text))
     for part in ("wow", "cmu"):
         for row in _rows(data / "begin" / f"begin_dev_{part}.tsv"):
             claim, text = row["response"], row["knowledge"]
             label = SUPPORTED if row["begin_label"] == "Fully attributable" else NOT
-            found[f"begin_{part}"].append(Record(claim, _as_reference(claim, text), label, text))
+            sets[f"begin_{part}"].append(Record(claim, _as_reference(claim, text), label, text))
     encyclopaedia: dict[str, list[dict[str, Any]]] = {}
     for row in _all_pairs(data):
         if row["origin"] == "climate_fever":
             encyclopaedia.setdefault(row["claim"], []).append(row)
         elif row["origin"] == "healthver":
-            given = Record(row["claim"], (row["passage"],), row["label"], row["document"])
-            found["given_texts"].append(given)
+            pair = Record(row["claim"], (row["passage"],), row["label"], row["document"])
+            sets["given_texts"].append(pair)
     for claim, rows in encyclopaedia.items():
-        said = {row["label"] for row in rows} - {NOANS} or {NOANS}
-        if len(said) == 1:
+        labels = {row["label"] for row in rows} - {NOANS} or {NOANS}
+        if len(labels) == 1:
             passages = tuple(row["passage"] for row in rows)
-            found["encyclopaedia"].append(Record(claim, passages, said.pop(), rows[0]["document"]))
-    return {name: records for name, records in found.items() if records}
+            sets["encyclopaedia"].append(Record(claim, passages, labels.pop(), rows[0]["document"]))
+    return {name: records for name, records in sets.items() if records}
 
 
 def load_pairs(data: Path) -> list[tuple[Pair, str, str, str]]:

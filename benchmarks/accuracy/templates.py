@@ -73,14 +73,14 @@ def allowed_numbers(wikitext: str) -> set[str]:
 def violations(page: Page, article: Article) -> list[str]:
     """Return the numbers of an article, with what is around them, that its wikitext lacks."""
     allowed = allowed_numbers(page.text)
-    found = []
+    lacking = []
     for section in article.sections:
         for line in (section.heading, *section.lines):
             for match in _NUMBER.finditer(line):
                 if match[0] not in allowed and not _is_list(match[0], allowed):
                     around = line[max(0, match.start() - 40) : match.end() + 40]
-                    found.append(f"{page.title}: {match[0]} in “{around}”")
-    return found
+                    lacking.append(f"{page.title}: {match[0]} in “{around}”")
+    return lacking
 
 
 def _is_list(number: str, allowed: set[str]) -> bool:

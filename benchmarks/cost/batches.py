@@ -48,12 +48,12 @@ class Counted(Batches):
     uploaded = downloaded = 0
 
     def reply(self, request: HttpRequest) -> Any:
-        found = super().reply(request)
+        reply = super().reply(request)
         if request.method == "POST" and request.path.endswith("/files"):
             self.uploaded += len(request.body)
-        if isinstance(found, bytes):
-            self.downloaded += len(found)
-        return found
+        if isinstance(reply, bytes):
+            self.downloaded += len(reply)
+        return reply
 
 
 def serve(pipe: Connection) -> None:
@@ -81,10 +81,10 @@ def write_input(path: Path, size: int) -> None:
     chance = random.Random(7)
     with path.open("w", encoding="utf-8") as sink:
         for number in range(size):
-            one = record(number, chance)
-            reference = str(one["reference_answers"][0])  # type: ignore[index]
-            one["reference_answers"] = [". ".join(reference.split(". ")[:2]) + "."]
-            sink.write(json.dumps(one, ensure_ascii=False) + "\n")
+            example = record(number, chance)
+            reference = str(example["reference_answers"][0])  # type: ignore[index]
+            example["reference_answers"] = [". ".join(reference.split(". ")[:2]) + "."]
+            sink.write(json.dumps(example, ensure_ascii=False) + "\n")
 
 
 def run(folder: Path, size: int, name: str, *flags: object) -> dict[str, Any]:
@@ -120,7 +120,7 @@ def run(folder: Path, size: int, name: str, *flags: object) -> dict[str, Any]:
     counted = ours.recv()
     server.join()
     rounds = [int(number) for number in re.findall(r"round (\d+)", "".join(lines))]
-    found = {
+    figures = {
         **counted,
         "rounds": max(rounds, default=0),
         "store_bytes": largest,
@@ -128,8 +128,8 @@ def run(folder: Path, size: int, name: str, *flags: object) -> dict[str, Any]:
         "processor_seconds": round(watch.processor_seconds, 1),
         "peak_mib": watch.peak_mib,
     }
-    print(size, name, found, file=sys.stderr)
-    return found
+    print(size, name, figures, file=sys.stderr)
+    return figures
 
 
 def equal(folder: Path, size: int) -> bool:
@@ -165,8 +165,8 @@ def main() -> None:
                 "equal": equal(folder, size),
             }
     least, most = (report[str(size)]["batch"]["peak_mib"] for size in (sizes[0], sizes[-1]))
-    found = {"memory_growth": round(most / least, 3), "processor_ratio": round(ratio, 2)}
-    report["aims"] = {aim: [found[aim], most, found[aim] <= most] for aim, most in AIMS.items()}
+    ratios = {"memory_growth": round(most / least, 3), "processor_ratio": round(ratio, 2)}
+    report["aims"] = {aim: [ratios[aim], most, ratios[aim] <= most] for aim, most in AIMS.items()}
     print(json.dumps(report))
 
 

@@ -46,7 +46,7 @@ from tests.llm_server.tokens import count  # noqa: E402
 from ufo.schemas.records import FactUnit, InputRecord, Passage  # noqa: E402
 from ufo.transforms.check_text import CheckedText, check_text  # noqa: E402
 from ufo.transforms.job import Job  # noqa: E402
-from ufo.transforms.judges.judge import JudgeContext  # noqa: E402
+from ufo.transforms.judges.judge_context import JudgeContext  # noqa: E402
 from ufo.transforms.judges.llm.llm_judge import LlmJudge  # noqa: E402
 from ufo.transforms.judges.llm.llm_settings import LlmSettings  # noqa: E402
 from ufo.transforms.judges.offline.offline_judge import OfflineJudge  # noqa: E402
@@ -124,8 +124,8 @@ def _fact(value: Mapping[str, Any], answer: str) -> dict[str, Any]:
     if "checks" not in value:
         return _check(value, answer)
     checks: list[dict[str, Any]] = []
-    for given in value["checks"]:
-        check = _check(given, answer)
+    for entry in value["checks"]:
+        check = _check(entry, answer)
         same = [known for known in checks if known["verdict"] == check["verdict"]]
         if same:
             same[0]["passages"] += check["passages"]
@@ -204,13 +204,13 @@ def ufo(case: Case, rows: CheckedText, as_short: bool) -> Counts:
         reasoning = round(statistics.mean(count(row.rationale or "") for row in rows.evidence))
     calls = 1
     asked = UFO_PROMPTS["decompose"] + count(" ".join(case.says))
-    said = count(json.dumps([{"claim": claim} for claim in case.says]))
+    written = count(json.dumps([{"claim": claim} for claim in case.says]))
     for unit in rows.fact_units:
         claim, query = count(unit.claim), count(unit.query)
         samples = [count(text) if as_short else UFO_SAMPLE for text in case.samples[unit.claim]]
         calls += 2
         asked += UFO_PROMPTS["queries"] + claim + UFO_PROMPTS["knowledge"] + query
-        said += count(json.dumps([unit.query])) + sum(samples)
+        written += count(json.dumps([unit.query])) + sum(samples)
         texts = [case.reference, *(passage.text for passage in case.passages[unit.claim])]
         pairs = [(count(text), case.says[unit.claim] in text) for text in texts]
         pairs += [(size, True) for size in samples]
@@ -220,10 +220,10 @@ def ufo(case: Case, rows: CheckedText, as_short: bool) -> Counts:
             answer = case.answers[unit.claim] if has_answer else "NOANS"
             calls += 2
             asked += UFO_PROMPTS["extract"] + query + size
-            said += count(json.dumps({"reasoning": "", "answer": answer})) + reasoning
+            written += count(json.dumps({"reasoning": "", "answer": answer})) + reasoning
             asked += UFO_PROMPTS["verify"] + claim + count(answer)
-            said += count(json.dumps({"reasoning": "", "factuality": True})) + reasoning
-    return dict(zip(COUNTED, (calls, asked, said), strict=True))
+            written += count(json.dumps({"reasoning": "", "factuality": True})) + reasoning
+    return dict(zip(COUNTED, (calls, asked, written), strict=True))
 
 
 def tokens(counts: Mapping[str, int]) -> int:
@@ -232,12 +232,12 @@ def tokens(counts: Mapping[str, int]) -> int:
 
 def aims(results: Mapping[str, Any]) -> dict[str, Any]:
     """Return what was measured at 20 facts, the most that it may be, and whether that is met."""
-    found = {}
+    met = {}
     for name, sampling, calls, most in CEILINGS:
         ours = results[name]["function_json"][sampling]
-        found[f"calls, {name}, {sampling}"] = [ours["calls"], calls, ours["calls"] <= calls]
-        found[f"tokens, {name}, {sampling}"] = [tokens(ours), most, tokens(ours) <= most]
-    return found
+        met[f"calls, {name}, {sampling}"] = [ours["calls"], calls, ours["calls"] <= calls]
+        met[f"tokens, {name}, {sampling}"] = [tokens(ours), most, tokens(ours) <= most]
+    return met
 
 
 def main() -> None:
@@ -255,19 +255,19 @@ def main() -> None:
             case = build(fixture, name, size)
             results[name] = {}
             for formulation, settings in formulations:
-                found = results[name][formulation] = {}
+                figures = results[name][formulation] = {}
                 # Where the reference settles everything, nothing is sampled.
                 for sampling in ("none",) if name == "reference" else SAMPLINGS:
                     chosen = PER_QUERY if sampling == "none" else sampling
-                    found[sampling], report["probes"], rows = measure(case, chosen, settings)
+                    figures[sampling], report["probes"], rows = measure(case, chosen, settings)
                     line = f"{size:>3} {name:<10} {formulation:<14} {sampling:<10}"
-                    print(line, found[sampling], file=sys.stderr)
+                    print(line, figures[sampling], file=sys.stderr)
             for label, as_short in (("ufo_as_asked", False), ("ufo_as_short", True)):
                 results[name][label] = ufo(case, rows, as_short)
                 print(f"{size:>3} {name:<10} {label:<25}", results[name][label], file=sys.stderr)
     report["aims"] = aims(report[str(SIZES[-1])])
-    for aim, found in report["aims"].items():
-        print(f"{aim:<50} {found}", file=sys.stderr)
+    for aim, figures in report["aims"].items():
+        print(f"{aim:<50} {figures}", file=sys.stderr)
     report["seconds"] = round(time.monotonic() - started, 1)
     print(json.dumps(report))
 

@@ -162,8 +162,8 @@ def _changes_of(node: ast.AST) -> Found:
         case ast.BoolOp(op=joined, values=values):
             for left_out in range(len(values)):
                 rest = _without(values, left_out)
-                one = rest[0] if len(rest) == 1 else ast.BoolOp(joined, rest)
-                yield "condition", node, _inner(one)
+                remainder = rest[0] if len(rest) == 1 else ast.BoolOp(joined, rest)
+                yield "condition", node, _inner(remainder)
         case ast.UnaryOp(op=ast.Not()):
             yield "condition", node, _inner(node.operand)
         case ast.BinOp(op=op, left=left, right=right) if type(op) in _ARITHMETIC:
@@ -214,8 +214,8 @@ def _changes_of(node: ast.AST) -> Found:
             if isinstance(caught, ast.Tuple):
                 for left_out in range(len(caught.elts)):
                     rest = _without(caught.elts, left_out)
-                    one = rest[0] if len(rest) == 1 else ast.Tuple(rest, ast.Load())
-                    yield "except", caught, ast.unparse(one)
+                    remainder = rest[0] if len(rest) == 1 else ast.Tuple(rest, ast.Load())
+                    yield "except", caught, ast.unparse(remainder)
             else:
                 yield "except", caught, "()"
 
@@ -317,9 +317,9 @@ class _Token:
 def sql_changes(text: str) -> list[Change]:
     """Return every change of a SQL file, in the order of its text."""
     tokens = [
-        _Token(found[0], found.start(), found.end())
-        for found in _TOKEN.finditer(text)
-        if not found[0].startswith("--")
+        _Token(match[0], match.start(), match.end())
+        for match in _TOKEN.finditer(text)
+        if not match[0].startswith("--")
     ]
     words = [token.text.upper() for token in tokens]
     changes: list[Change] = []

@@ -98,26 +98,26 @@ def at_once(number: int) -> dict[str, float]:
 
 def memory(number: int) -> dict[str, Any]:
     """Return the resident megabytes after each fifth of that many checks of different texts."""
-    process, found = psutil.Process(), []
+    process, megabytes = psutil.Process(), []
     start = perf_counter()
     for done in range(1, number + 1):
         check(10_000 + done)
         if done % (number // 5) == 0:
-            found.append(round(process.memory_info().rss / 1e6))
+            megabytes.append(round(process.memory_info().rss / 1e6))
     seconds = perf_counter() - start
-    return {"checks": number, "mb": found, "checks_a_second": round(number / seconds, 1)}
+    return {"checks": number, "mb": megabytes, "checks_a_second": round(number / seconds, 1)}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="a few checks, to see that it runs")
     quick = parser.parse_args().quick
-    found = {
+    figures = {
         **first(1 if quick else 5),
         "at_once": at_once(10 if quick else 100),
         "memory": memory(20 if quick else 2_000),
     }
-    print(json.dumps(found))
+    print(json.dumps(figures))
 
 
 if __name__ == "__main__":

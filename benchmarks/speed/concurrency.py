@@ -52,11 +52,11 @@ def write_input(path: Path, calls: int) -> None:
     with path.open("w") as lines:
         for number in range(calls):
             claim = f"Bridge {number} was opened in {1000 + number}."
-            given = [{"claim": claim, "query": f"When was bridge {number} opened?"}]
+            claims = [{"claim": claim, "query": f"When was bridge {number} opened?"}]
             record = {
                 "id": f"r{number}",
                 "response": claim,
-                "claims": given,
+                "claims": claims,
                 "reference_answers": f"The town opened bridge {number} in {1000 + number}.",
             }
             lines.write(json.dumps(record) + "\n")
@@ -132,20 +132,20 @@ def main() -> None:
             ("fixed", faults.fixed(LATENCY)),
             ("exponential", faults.exponential(LATENCY)),
         ):
-            found = measure(Path(folder, name), calls, IN_FLIGHT, latency)
-            found["of_ideal"] = round(found["seconds"] / report["ideal_seconds"], 3)
-            found["aim"] = AIMS[name]
-            found["met"] = found["of_ideal"] <= AIMS[name]
-            report[name] = found
-            print(name, found, file=sys.stderr)
+            figures = measure(Path(folder, name), calls, IN_FLIGHT, latency)
+            figures["of_ideal"] = round(figures["seconds"] / report["ideal_seconds"], 3)
+            figures["aim"] = AIMS[name]
+            figures["met"] = figures["of_ideal"] <= AIMS[name]
+            report[name] = figures
+            print(name, figures, file=sys.stderr)
         report["rates"] = {}
         for in_flight in (128,) if quick else (128, 256, 512):
             calls = 2 * in_flight if quick else 4000
-            found = measure(Path(folder, str(in_flight)), calls, in_flight, faults.fixed(LATENCY))
-            found["aim"] = RATE_AIM
-            found["met"] = found["calls_per_second"] >= RATE_AIM
-            report["rates"][str(in_flight)] = found
-            print("rate", found, file=sys.stderr)
+            figures = measure(Path(folder, str(in_flight)), calls, in_flight, faults.fixed(LATENCY))
+            figures["aim"] = RATE_AIM
+            figures["met"] = figures["calls_per_second"] >= RATE_AIM
+            report["rates"][str(in_flight)] = figures
+            print("rate", figures, file=sys.stderr)
     print(json.dumps(report))
 
 

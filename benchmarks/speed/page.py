@@ -107,7 +107,7 @@ def service(folder: str, *options: str, **environment: str) -> Iterator[httpx.Cl
 def check(client: httpx.Client, sources: list[str], **more: str) -> dict[str, float]:
     """Return the seconds until the first verdict and the last event of one check."""
     body = {"text": TEXT, "references": REFERENCES, "sources": sources, **more}
-    found: dict[str, float] = {}
+    figures: dict[str, float] = {}
     started = time.perf_counter()
     with client.stream("POST", "/check", json=body) as response:
         name = ""
@@ -119,12 +119,12 @@ def check(client: httpx.Client, sources: list[str], **more: str) -> dict[str, fl
                 if name == "error":
                     raise SystemExit(f"the check failed: {data}")
                 if name == "extracted":
-                    found["sentences"] = len(data["sentences"])
-                    found["claims"] = len(data["fact_units"])
-                if name == "checked" and data["verdicts"] and "first" not in found:
-                    found["first"] = time.perf_counter() - started
-    found["all"] = time.perf_counter() - started
-    return found
+                    figures["sentences"] = len(data["sentences"])
+                    figures["claims"] = len(data["fact_units"])
+                if name == "checked" and data["verdicts"] and "first" not in figures:
+                    figures["first"] = time.perf_counter() - started
+    figures["all"] = time.perf_counter() - started
+    return figures
 
 
 def spread(values: list[float], factor: float = 1.0) -> dict[str, float]:
@@ -172,8 +172,8 @@ def browser(folder: str, times: int) -> dict[str, Any]:
     """Return the milliseconds, in the page, to the frame after what has changed is painted."""
     from playwright.sync_api import sync_playwright
 
-    found = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if found is None:
+    chromium = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if chromium is None:
         raise SystemExit("no Chromium on PATH; on Debian and Ubuntu: apt-get install chromium")
     claims = [f"Tower {at} was built in {1500 + at}." for at in range(CLAIMS)]
     # The first two references are right, the others wrong or silent.
@@ -189,7 +189,7 @@ def browser(folder: str, times: int) -> dict[str, Any]:
     subprocess.run([*command, *words], check=True, capture_output=True, cwd=ROOT)
     renders, ticks = [], []
     with service(folder) as client, sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        started = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         for _ in range(max(3, times // 6)):
             page = started.new_page(
                 base_url=str(client.base_url), viewport={"width": 1280, "height": 900}
@@ -204,9 +204,9 @@ def browser(folder: str, times: int) -> dict[str, Any]:
     return {"render_ms": spread(renders), "tick_ms": spread(ticks)}
 
 
-def aims(found: Mapping[str, Mapping[str, Any]]) -> dict[str, bool]:
+def aims(figures: Mapping[str, Mapping[str, Any]]) -> dict[str, bool]:
     """Return which aims are met."""
-    measured = {**found["offline"], **found["llm"], **found["browser"]}
+    measured = {**figures["offline"], **figures["llm"], **figures["browser"]}
     return {name: measured[name]["median"] <= aim for name, aim in AIMS.items()}
 
 
@@ -217,15 +217,15 @@ def main() -> None:
     arguments = parser.parse_args()
     times = 5 if arguments.quick else 30
     with tempfile.TemporaryDirectory(prefix="ufo-page-") as folder:
-        found: dict[str, Any] = {
+        figures: dict[str, Any] = {
             "offline": offline(folder, arguments.verifier, times),
             "llm": llm(folder, times),
             "browser": browser(folder, times),
         }
-    found["load_average"] = os.getloadavg()[0]
-    found["aims"] = AIMS
-    found["met"] = aims(found)
-    print(json.dumps(found))
+    figures["load_average"] = os.getloadavg()[0]
+    figures["aims"] = AIMS
+    figures["met"] = aims(figures)
+    print(json.dumps(figures))
 
 
 if __name__ == "__main__":

@@ -149,14 +149,14 @@ class Setting:
             raise SystemExit(f"the run of {size} responses ended with {process.returncode}")
         assert json.loads(printed)["responses"] == size
         of_engine = watch.processor_seconds if self.cluster else 0.0
-        found = {
+        figures = {
             "seconds": seconds,
             "processor": of_engine or processor_of_children() - before,
             "peak_mib": watch.peak_mib,
             "bytes_out": sum(file.stat().st_size for file in output.rglob("*.parquet")),
         }
-        print(size, found, file=sys.stderr)
-        return found
+        print(size, figures, file=sys.stderr)
+        return figures
 
 
 def start_flink(stack: ExitStack) -> tuple[list[str], list[int]]:
@@ -211,16 +211,18 @@ def spread(values: list[float]) -> dict[str, float]:
     }
 
 
-def of_size(size: int, runs: list[dict[str, float]], one: dict[str, float]) -> dict[str, object]:
+def of_size(size: int, runs: list[dict[str, float]], least: dict[str, float]) -> dict[str, object]:
     """Return the figures of a size beside those of a run of one response."""
     seconds = [run["seconds"] for run in runs]
-    after = [max(each - one["seconds"], 1e-9) for each in seconds]
+    after = [max(each - least["seconds"], 1e-9) for each in seconds]
     return {
         "whole_command": {"seconds": spread(seconds), **rates(size, seconds)},
         "after_startup": {"seconds": spread(after), **rates(size, after)},
         "processor": {
             "bare_loop_seconds": spread([run["bare"] for run in runs]),
-            "ratio": spread([(run["processor"] - one["processor"]) / run["bare"] for run in runs]),
+            "ratio": spread(
+                [(run["processor"] - least["processor"]) / run["bare"] for run in runs]
+            ),
         },
         **{key: spread([run[key] for run in runs]) for key in ("peak_mib", "bytes_out")},
     }
@@ -263,12 +265,12 @@ def main() -> None:
         setting = Setting(Path(name), options.sources, options.verifier, flags, cluster)
         build_index(setting.folder)
         for _ in range(options.repeat):
-            for size, found in runs.items():
+            for size, runs_of_size in runs.items():
                 bare = bare_loop(setting.input(size), options.verifier)
-                found.append({**setting.run(size), "bare": bare})
+                runs_of_size.append({**setting.run(size), "bare": bare})
     middle = {
-        size: {key: statistics.median(run[key] for run in found) for key in found[0]}
-        for size, found in runs.items()
+        size: {key: statistics.median(run[key] for run in runs_of_size) for key in runs_of_size[0]}
+        for size, runs_of_size in runs.items()
     }
     report["startup_seconds"] = spread([run["seconds"] for run in runs[1]])
     for size in options.sizes:

@@ -57,17 +57,17 @@ def records(rows: int) -> Iterator[dict[str, str]]:
 
 def write_input(path: Path, rows: int) -> None:
     """Write an input file in the format that its name ends with."""
-    made = list(records(rows))
+    written = list(records(rows))
     if path.suffix == ".parquet":
-        pq.write_table(pa.Table.from_pylist(made), path)
+        pq.write_table(pa.Table.from_pylist(written), path)
         return
     with path.open("w", encoding="utf-8", newline="") as sink:
         if path.suffix == ".csv":
-            writer = csv.DictWriter(sink, list(made[0]))
+            writer = csv.DictWriter(sink, list(written[0]))
             writer.writeheader()
-            writer.writerows(made)
+            writer.writerows(written)
         else:
-            sink.writelines(json.dumps(record) + "\n" for record in made)
+            sink.writelines(json.dumps(record) + "\n" for record in written)
 
 
 def measure(source: Path, output: Path, code: Path) -> dict[str, float]:
@@ -83,12 +83,12 @@ def measure(source: Path, output: Path, code: Path) -> dict[str, float]:
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     assert process.stderr is not None
-    said = process.stderr.read()
+    printed = process.stderr.read()
     # The processor time of a process that has ended, and is not waited for, is its own.
     os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
     own = own_seconds(process.pid)
     if process.wait():
-        raise SystemExit(said)
+        raise SystemExit(printed)
     seconds = time.monotonic() - started
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     whole = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
@@ -117,9 +117,9 @@ def main() -> None:
         for form in args.formats.split(","):
             source = Path(folder, f"responses.{form}")
             write_input(source, rows)
-            found = measure(source, Path(folder, form), args.code)
-            share = found["parent"] / (found["parent"] + found["workers"])
-            report[form] = {name: round(value, 2) for name, value in found.items()} | {
+            figures = measure(source, Path(folder, form), args.code)
+            share = figures["parent"] / (figures["parent"] + figures["workers"])
+            report[form] = {name: round(value, 2) for name, value in figures.items()} | {
                 "startup": round(startup, 2),
                 "parents_share": round(share, 3),
                 "met": share <= AIM,

@@ -176,13 +176,13 @@ def generate(folder: Path, rows: int) -> dict[str, Any]:
             (run / table).mkdir(parents=True, exist_ok=True)
             sql = f"COPY ({query.format(**TEXTS)}) TO '{run / file}'"
             connection.execute(f"{sql} (FORMAT parquet, COMPRESSION zstd)")
-            found = tables.setdefault(table, {"rows": 0, "files": [], "bytes": 0})
-            found["files"].append(file)
-            found["bytes"] += (run / file).stat().st_size
-    for found in tables.values():
-        files = [str(run / file) for file in found["files"]]
+            table_entry = tables.setdefault(table, {"rows": 0, "files": [], "bytes": 0})
+            table_entry["files"].append(file)
+            table_entry["bytes"] += (run / file).stat().st_size
+    for table_entry in tables.values():
+        files = [str(run / file) for file in table_entry["files"]]
         count = connection.execute("SELECT count(*) FROM read_parquet(?)", [files]).fetchall()
-        found["rows"] = count[0][0]
+        table_entry["rows"] = count[0][0]
     connection.close()
     manifest = {
         "format": "ufo-run",
@@ -259,19 +259,19 @@ def measure_many(folder: Path, runs: int, repeat: int) -> dict[str, Any]:
     """Generate many runs of one response each, and run the commands over them."""
     generate(folder, ROWS_A_RESPONSE)
     copy_run(folder, runs)
-    found: dict[str, Any] = {"runs": runs, "files_that_may_be_open": OPEN_FILES}
+    figures: dict[str, Any] = {"runs": runs, "files_that_may_be_open": OPEN_FILES}
     for name, command in COMMANDS.items():
         words = [word.format(folder=folder) for word in command]
         measured = [measure_command(words) for _ in range(repeat)]
         seconds = [one for one, _ in measured]
-        found[name] = {
+        figures[name] = {
             "median_seconds": median(seconds),
             "least": min(seconds),
             "most": max(seconds),
             "open_files": max(files for _, files in measured),
         }
-        print(f"{runs:,} runs, ufo {name}: {found[name]}", file=sys.stderr)
-    return found
+        print(f"{runs:,} runs, ufo {name}: {figures[name]}", file=sys.stderr)
+    return figures
 
 
 def peak_mib() -> float:
@@ -289,7 +289,7 @@ def measure(folder: Path, rows: int, repeat: int) -> dict[str, Any]:
     tables = generate(folder, rows)
     evidence = tables["evidence"]
     disk = sum(table["bytes"] for table in tables.values())
-    found: dict[str, Any] = {
+    figures: dict[str, Any] = {
         "evidence_rows": evidence["rows"],
         "verdicts_rows": tables["verdicts"]["rows"],
         "passages_rows": tables["passages"]["rows"],
@@ -305,17 +305,17 @@ def measure(folder: Path, rows: int, repeat: int) -> dict[str, Any]:
         )
         if done.returncode:
             raise SystemExit(f"{report}: {done.stderr.strip()}")
-        one = json.loads(done.stdout.splitlines()[-1])
-        seconds = one.pop("seconds")
-        found[report] = {
+        measured = json.loads(done.stdout.splitlines()[-1])
+        seconds = measured.pop("seconds")
+        figures[report] = {
             "median_seconds": median(seconds),
             "least": min(seconds),
             "most": max(seconds),
-            **one,
+            **measured,
         }
-        print(f"{evidence['rows']:,} rows, {report}: {found[report]}", file=sys.stderr)
+        print(f"{evidence['rows']:,} rows, {report}: {figures[report]}", file=sys.stderr)
     shutil.rmtree(folder / "run=bench")
-    return found
+    return figures
 
 
 def main() -> None:

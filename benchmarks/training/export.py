@@ -48,7 +48,8 @@ class _Logits(torch.nn.Module):  # type: ignore[misc]
     ) -> Tensor:
         """Return the states after a layer; dropout is left out, as it is when a model is used."""
         query, key, value = (
-            one.unflatten(-1, (self.heads, -1)).transpose(1, 2) for one in (query, key, value)
+            vectors.unflatten(-1, (self.heads, -1)).transpose(1, 2)
+            for vectors in (query, key, value)
         )
         scores = query @ key.transpose(2, 3) * query.shape[-1] ** -0.5
         read = (scores.softmax(dim=-1) @ value).transpose(1, 2).flatten(2)

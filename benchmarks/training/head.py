@@ -36,12 +36,12 @@ Weights = dict[str, tuple[float, float]]
 
 def held_pairs(items: Sequence[Labelled]) -> list[Labelled]:
     """Return the pairs that the last layer is fitted to, at most 500 of a family."""
-    found: dict[str, list[Labelled]] = {}
+    families: dict[str, list[Labelled]] = {}
     for item in items:
         name = item.origin if item.origin.startswith("made_") else family(item.origin)
         if held(item.document) and name not in _CAPTIONS:
-            found.setdefault(name, []).append(item)
-    return [item for of in found.values() for item in of[:: -(-len(of) // _MOST)]]
+            families.setdefault(name, []).append(item)
+    return [item for of in families.values() for item in of[:: -(-len(of) // _MOST)]]
 
 
 def vectors_of(verifier: BundledVerifier, items: Sequence[Labelled]) -> Array:

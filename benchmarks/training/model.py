@@ -17,10 +17,10 @@ _NOISE = 0.02
 
 def tokenizer() -> Tokenizer:
     """Return the base model's tokenizer, without padding and truncation."""
-    made = Tokenizer.from_file(str(base_folder() / "tokenizer.json"))
-    made.no_padding()
-    made.no_truncation()
-    return made
+    trained = Tokenizer.from_file(str(base_folder() / "tokenizer.json"))
+    trained.no_padding()
+    trained.no_truncation()
+    return trained
 
 
 def common_pieces(pieces: Tokenizer) -> list[int]:

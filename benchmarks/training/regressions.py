@@ -85,5 +85,5 @@ def regression(
     model = LogisticRegression(C=1 / penalty, tol=1e-8, max_iter=1000)
     model.fit((vectors - mean) / scale, truth, weights / weights.sum())
     plain = model.coef_[0] / scale
-    found = {"intercept": float(model.intercept_[0] - plain @ mean)}
-    return found | dict(zip(names, map(float, plain), strict=True))
+    coefficients = {"intercept": float(model.intercept_[0] - plain @ mean)}
+    return coefficients | dict(zip(names, map(float, plain), strict=True))

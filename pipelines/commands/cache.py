@@ -12,8 +12,9 @@ from typing import Any, Final
 
 from ufo.pipelines.commands.output import declare
 from ufo.pipelines.options.option import Option, Parser
+from ufo.schemas.cache_folder import OFF, checked_cache, default_cache
 from ufo.schemas.errors import RunError, UsageError
-from ufo.schemas.storage import OFF, checked_cache, default_cache, is_remote
+from ufo.schemas.file_systems import is_remote
 from ufo.schemas.text import quantity
 from ufo.transforms.llm.batch_store import BatchStore
 from ufo.transforms.llm.client_settings import store_path
@@ -65,18 +66,18 @@ def _stats(arguments: argparse.Namespace, store: Store, uri: str) -> None:
     entries = list(store.entries())
     kinds = Counter(KINDS[entry.key[0]] for entry in entries)
     written = sorted(entry.written for entry in entries)
-    found: dict[str, Any] = {"cache": uri, **{kind: kinds[kind] for kind in KINDS.values()}}
-    found["bytes"] = sum(entry.size for entry in entries)
+    figures: dict[str, Any] = {"cache": uri, **{kind: kinds[kind] for kind in KINDS.values()}}
+    figures["bytes"] = sum(entry.size for entry in entries)
     if not is_remote(uri) and os.path.exists(path := store_path(uri)):
         with closing(BatchStore(path, "")) as batches:
-            found |= batches.held()
+            figures |= batches.held()
     for name, times in (("oldest", written[:1]), ("newest", written[-1:])):
         moments = [datetime.fromtimestamp(one, UTC).isoformat(timespec="seconds") for one in times]
-        found[name] = moments[0] if moments else None
+        figures[name] = moments[0] if moments else None
     if arguments.json:
-        print(json.dumps(found))
+        print(json.dumps(figures))
         return
-    for name, value in found.items():
+    for name, value in figures.items():
         print(f"{name:<14}  {value:,}" if isinstance(value, int) else f"{name:<14}  {value or '–'}")
 
 

@@ -12,7 +12,7 @@ from ufo.pipelines.options.option import Parser
 from ufo.pipelines.reports.tabular import as_json, page
 from ufo.pipelines.reports.terminal import print_check
 from ufo.pipelines.runs.check import check
-from ufo.pipelines.runs.given import file_text
+from ufo.pipelines.runs.program_input import file_text
 from ufo.schemas.errors import EXIT_DONE, EXIT_FAILED, NothingUsable, UsageError
 from ufo.schemas.text import escaped, is_utf8
 from ufo.schemas.text_file import looks_like_file, read_text, text_of
@@ -50,67 +50,73 @@ def handle(parser: Parser, argv: Sequence[str], program: bool = False) -> int:
     """Print the check of a text; returns the exit code."""
     arguments, unknown = parser.parse_known_args(argv)
     parser.refuse(unknown)
-    options = parser.given(arguments)
-    given = arguments.references or []
+    options = parser.values_of(arguments)
+    reference_arguments = arguments.references or []
     # `ufo check --references about.txt TEXT`: argparse takes TEXT for a reference.
-    whole = given.pop() if arguments.text is None and len(given) > 1 else arguments.text
+    whole = (
+        reference_arguments.pop()
+        if arguments.text is None and len(reference_arguments) > 1
+        else arguments.text
+    )
     if whole is None:
         parser.error("expected TEXT, the text to check")
-    if [whole, *given].count("-") > 1:
+    if [whole, *reference_arguments].count("-") > 1:
         raise UsageError("- stands for stdin, which has one text; give the others as files")
-    references = [_reference(one) for one in given]
+    references = [_reference(one) for one in reference_arguments]
     text = _text(whole)
     if not text.strip():
         raise NothingUsable("the text is empty; there is nothing to check")
-    found = wait_for(check(text, None, references, None, options))
+    check_result = wait_for(check(text, None, references, None, options))
     if arguments.json:
-        print(as_json(found.to_dict(), indent=1))
+        print(as_json(check_result.to_dict(), indent=1))
     else:
         with page(sys.stdout) as console:
-            print_check(found, console)
-    for message in dict.fromkeys(failure.message for failure in found.failures):
+            print_check(check_result, console)
+    for message in dict.fromkeys(failure.message for failure in check_result.failures):
         logs.tell(message)
-    if found.lost.sentence:
-        logs.tell(found.lost.sentence)
-    return EXIT_FAILED if found.lost.all else EXIT_DONE
+    if check_result.lost.sentence:
+        logs.tell(check_result.lost.sentence)
+    return EXIT_FAILED if check_result.lost.all else EXIT_DONE
 
 
-def _text(given: str) -> str:
+def _text(argument: str) -> str:
     """Return an argument, or the text of the file that it names; say which if it is unclear."""
-    if given == "-":
+    if argument == "-":
         with _refusal("stdin"):
             return text_of(sys.stdin.buffer.read())
-    if os.path.isdir(given):
-        raise UsageError(f"{given!r} is a folder; give a text, a file that holds it, or -")
-    if os.path.exists(given):  # a file, or a pipe as of `<(…)`
-        logs.tell(f"Checking the text of the file {escaped(given)}.")
-        with _refusal(f"TEXT {given!r}"):
-            return read_text(given)
-    if not is_utf8(given):
-        raise UsageError(f"TEXT {given!r:.100} is not UTF-8, and there is no such file")
-    if len(given.split()) == 1:
-        if looks_like_file(given):
-            return file_text(given, "TEXT")  # it is not there, or in a bucket
-        logs.tell(f"There is no file {given}, so this word is the text.")
-    return given
+    if os.path.isdir(argument):
+        raise UsageError(f"{argument!r} is a folder; give a text, a file that holds it, or -")
+    if os.path.exists(argument):  # a file, or a pipe as of `<(…)`
+        logs.tell(f"Checking the text of the file {escaped(argument)}.")
+        with _refusal(f"TEXT {argument!r}"):
+            return read_text(argument)
+    if not is_utf8(argument):
+        raise UsageError(f"TEXT {argument!r:.100} is not UTF-8, and there is no such file")
+    if len(argument.split()) == 1:
+        if looks_like_file(argument):
+            return file_text(argument, "TEXT")  # it is not there, or in a bucket
+        logs.tell(f"There is no file {argument}, so this word is the text.")
+    return argument
 
 
-def _reference(given: str) -> str:
+def _reference(argument: str) -> str:
     """Return an argument, the text of the file that it names, or that of stdin."""
-    if given == "-":
+    if argument == "-":
         with _refusal("stdin"):
             text = text_of(sys.stdin.buffer.read())
-    elif looks_like_file(given):
-        text = file_text(given, "--references")
+    elif looks_like_file(argument):
+        text = file_text(argument, "--references")
     else:
-        if not is_utf8(given):
-            raise UsageError(f"--references {given!r:.100} is not UTF-8, and there is no such file")
-        if len(given.split()) == 1 and given.isascii():  # not Chinese, which has no blanks
+        if not is_utf8(argument):
+            raise UsageError(
+                f"--references {argument!r:.100} is not UTF-8, and there is no such file"
+            )
+        if len(argument.split()) == 1 and argument.isascii():  # not Chinese, which has no blanks
             why = "there is no such file, and one word is no text"
-            raise UsageError(f"--references {given!r} cannot be read: {why}")
-        text = given
+            raise UsageError(f"--references {argument!r} cannot be read: {why}")
+        text = argument
     if not text.strip():
-        raise UsageError(f"--references {given!r} has no text")
+        raise UsageError(f"--references {argument!r} has no text")
     return text
 
 

@@ -33,7 +33,7 @@ from ufo.schemas.errors import EXIT_BELOW, EXIT_DONE, UsageError, unknown_value
 from ufo.schemas.results import Results
 from ufo.transforms.score_words import as_word
 from ufo.transforms.scores import VoteRules
-from ufo.transforms.sources.web.categories import hosts_chosen
+from ufo.transforms.sources.host_selection import hosts_chosen
 from ufo.transforms.votes import MV, SEQ, SINGLE
 from ufo.transforms.what_if import scores_if
 
@@ -88,7 +88,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
 def _compare(args: argparse.Namespace) -> int:
     level = args.fail_if_worse
     try:
-        found = compare(args.directory, args.baseline, args.run, args.least_shared)
+        comparison = compare(args.directory, args.baseline, args.run, args.least_shared)
     except NothingToCompare as error:
         if level is None:
             raise
@@ -96,23 +96,25 @@ def _compare(args: argparse.Namespace) -> int:
             print_json(nothing_compared(error))
         print(undecided_gate(error.message), file=sys.stderr)
         return EXIT_BELOW
-    found = found | {"worse": False} if level is None else with_verdict(found, level)
+    comparison = comparison | {"worse": False} if level is None else with_verdict(comparison, level)
     if args.json:
-        print_json(found)
+        print_json(comparison)
     else:
-        own = [f"{found[side]} as a whole: {found['own'][side]}" for side in "ab"]
-        print(found["headline"], found["basis"], *found["notes"], *own, sep="\n")
+        own = [f"{comparison[side]} as a whole: {comparison['own'][side]}" for side in "ab"]
+        print(comparison["headline"], comparison["basis"], *comparison["notes"], *own, sep="\n")
         changed = ("question", "score_a", "score_b", "difference")
-        _print("\nQuestions that differ most", found["questions"], changed, args.all)
-        said = "\nclaims no longer supported: {lost:,}; supported now: {won:,}".format(**found)
+        _print("\nQuestions that differ most", comparison["questions"], changed, args.all)
+        heading = "\nclaims no longer supported: {lost:,}; supported now: {won:,}".format(
+            **comparison
+        )
         turned = ("before", "after", "source_after", "response_id", "claim")
-        _print(said, [_said(row) for row in found["turned"]], turned, args.all)
+        _print(heading, [_said(row) for row in comparison["turned"]], turned, args.all)
     if level is None:
         return EXIT_DONE
-    if not found["decided"]:
-        print(undecided_gate(found["undecided"]), file=sys.stderr)
+    if not comparison["decided"]:
+        print(undecided_gate(comparison["undecided"]), file=sys.stderr)
         return EXIT_BELOW
-    if found["worse"]:
+    if comparison["worse"]:
         print(f"Significantly worse: p < --fail_if_worse {level}", file=sys.stderr)
         return EXIT_BELOW
     return EXIT_DONE
@@ -141,10 +143,10 @@ def _print(
 
 
 def _words(flag: str, text: str | None) -> list[str]:
-    found = [word.strip() for word in (text or "").split(",") if word.strip()]
-    if text is not None and not found:
+    words = [word.strip() for word in (text or "").split(",") if word.strip()]
+    if text is not None and not words:
         raise UsageError(f"{flag}: expected names with commas between them, found {text!r}")
-    return found
+    return words
 
 
 def _benchmark(args: argparse.Namespace) -> int:

@@ -18,7 +18,8 @@ from ufo.pipelines.options.groups import OF_TEXT, JudgeOptions, ModelOptions
 from ufo.pipelines.options.option import Option, options_of
 from ufo.schemas.errors import EXIT_DONE, EXIT_FAILED, UsageError
 from ufo.schemas.records import ERROR, NOANS, REFUTED, SUPPORTED, FactUnit, OpenUnits, Passage
-from ufo.transforms.judges.judge import JudgeContext, Judged
+from ufo.transforms.judges.judge import Judged
+from ufo.transforms.judges.judge_context import JudgeContext
 from ufo.transforms.judges.llm.llm_judge import LlmJudge
 from ufo.transforms.judges.llm.llm_settings import GROUNDING, LlmSettings
 from ufo.transforms.llm.client import OpenAiClient
@@ -26,7 +27,7 @@ from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.endpoint import KEY_VARIABLE, URL_VARIABLE, Endpoint
 from ufo.transforms.llm.forms import CALL, SAMPLE
 from ufo.transforms.llm.request import VERIFIER, LlmError
-from ufo.transforms.llm.send import Retry
+from ufo.transforms.llm.retry import Retry
 from ufo.transforms.loop import wait_for
 from ufo.transforms.sources.fact_source import Found, Retrieved
 
@@ -60,11 +61,11 @@ def register(commands: Any) -> None:
         "print each thing as soon as it is tested; have the judge's model judge two claims. Exit "
         "code 1 where one cannot be used, 2 where none is configured.",
     )
-    said = "time limit for all tests together (default 55)"
+    help_text = "time limit for all tests together (default 55)"
     declare(
         parser,
         *_OPTIONS,
-        Option("timeout", float, said, "SECONDS", default=55.0, low=0.1, high=3600),
+        Option("timeout", float, help_text, "SECONDS", default=55.0, low=0.1, high=3600),
         Option("json", bool, "print a list of objects"),
     )
     parser.set_defaults(handler=handle)
@@ -76,8 +77,8 @@ def handle(arguments: argparse.Namespace) -> int:
     Raises:
         UsageError: nothing is configured.
     """
-    given = {name: getattr(arguments, name) for name in (*_NAMES, "timeout")}
-    chosen = settings_of({"judge": "llm", **given}, groups=OF_TEXT)
+    flags = {name: getattr(arguments, name) for name in (*_NAMES, "timeout")}
+    chosen = settings_of({"judge": "llm", **flags}, groups=OF_TEXT)
     settings = replace(chosen.client, concurrency=2, retry=Retry(attempts=2, seconds=5.0))
     # A role without an endpoint is skipped: there may be only a knowledge model.
     roles: dict[Endpoint, list[str]] = {}
@@ -159,11 +160,11 @@ async def _diagnosis(
 
 async def _judge(client: OpenAiClient, settings: LlmSettings) -> Judged:
     """Judge the two claims with the judge of `ufo evaluate`."""
-    units, found = [], []
+    units, answers = [], []
     for at, (claim, query, text) in enumerate(_CLAIMS):
         units.append(FactUnit("doctor", f"u{at}", None, claim, query, None))
         passage = Passage(text, source="doctor", passage_id=f"p{at}")
-        found.append(Found([Retrieved(passage)]))
+        answers.append(Found([Retrieved(passage)]))
     text = " ".join(unit.claim for unit in units)
     asked = OpenUnits("doctor", text, None, "en", [], [], units)
-    return await LlmJudge(JudgeContext(settings, lambda: client)).verify(asked, "doctor", found)
+    return await LlmJudge(JudgeContext(settings, lambda: client)).verify(asked, "doctor", answers)

@@ -20,7 +20,7 @@ from ufo.pipelines.runs.remote_results import open_results
 from ufo.pipelines.runs.run import Finished, run_evaluate
 from ufo.pipelines.streaming import stream
 from ufo.schemas.errors import EXIT_BELOW, EXIT_DONE, EXIT_FAILED, UsageError
-from ufo.schemas.storage import is_remote
+from ufo.schemas.file_systems import is_remote
 from ufo.schemas.text import quantity
 from ufo.transforms.score_words import beside
 
@@ -139,24 +139,24 @@ def _summary(chosen: Settings, finished: Finished) -> tuple[dict[str, Any], Unus
         results.limit_memory(f"{limit}B")
         (spent,) = results.query(_SPENT).to_pylist()
         lost = unusable(results, chosen.streaming)
-        said = score_summary(results, counts_abstentions=local)
-    means = {name: value for name, value in said["score"].items() if name not in _OF_MODE}
+        score_figures = score_summary(results, counts_abstentions=local)
+    means = {name: value for name, value in score_figures["score"].items() if name not in _OF_MODE}
     summary = {
         "run": run.name,
-        "headline": said["headline"],
+        "headline": score_figures["headline"],
         "mode": run.mode,
         "sources": list(run.sources),
         **run.counts,
-        "score_in_words": said["words"],
+        "score_in_words": score_figures["words"],
         **means,
         "n_without_claim": means["n_without_units"],
-        "n_abstained": said["n_abstained"],
-        "n_not_extracted": said["n_not_extracted"],
-        "left_out": said["left_out"],
+        "n_abstained": score_figures["n_abstained"],
+        "n_not_extracted": score_figures["n_not_extracted"],
+        "left_out": score_figures["left_out"],
         **spent,
         "problem": lost.sentence or None,
-        "trust": said["trust"] or None,
-        "judged_by": said["judged_by"] or None,
+        "trust": score_figures["trust"] or None,
+        "judged_by": score_figures["judged_by"] or None,
         "seconds": round(finished.seconds, 3),
     }
     return summary, lost

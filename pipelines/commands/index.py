@@ -14,7 +14,7 @@ from ufo.pipelines.options.option import Option
 from ufo.pipelines.options.settings import cores
 from ufo.schemas.documents import KEYS
 from ufo.schemas.errors import EXIT_DONE, UsageError
-from ufo.schemas.storage import is_remote
+from ufo.schemas.file_systems import is_remote
 from ufo.transforms.read import named_columns
 
 _EXAMPLE = "title=name,text=body"
@@ -37,7 +37,7 @@ def register(
         "--input", required=True, nargs="+", metavar="DUMP", help="files, folders or glob patterns"
     )
     build.add_argument("--output", required=True, metavar="DIR", help="folder for the index")
-    said = (
+    help_text = (
         "add vectors, for --retriever dense or hybrid: openai or openai:MODEL (a /v1/embeddings "
         "endpoint), the folder of an ONNX or sentence-transformers model, or such a model's name "
         "on a model hub (organisation/model)"
@@ -53,7 +53,7 @@ def register(
             read=_columns,
         ),
         _number("passage_words", 20, 1000, 100, "words per passage"),
-        Option("embedder", str, said, "NAME"),
+        Option("embedder", str, help_text, "NAME"),
         _number("workers", 1, 1024, cores(), "worker processes"),
     )
     build.set_defaults(handler=run_build)
@@ -61,11 +61,11 @@ def register(
     search = commands.add_parser("search", help="show the passages an index has for a query")
     search.add_argument("index", metavar="DIR")
     search.add_argument("query", metavar="QUERY")
-    said = "bm25 (default); dense or hybrid where the index was built with --embedder"
+    help_text = "bm25 (default); dense or hybrid where the index was built with --embedder"
     declare(
         search,
         _number("passages", 1, 1000, 5, "maximum number of passages"),
-        Option("retriever", str, said, "NAME", default="bm25"),
+        Option("retriever", str, help_text, "NAME", default="bm25"),
     )
     search.set_defaults(handler=run_search)
 
@@ -82,8 +82,8 @@ def _columns(text: str) -> dict[str, str]:
 
 
 def _number(name: str, low: int, high: int, default: int, what: str) -> Option:
-    said = f"{what} (default {default})"
-    return Option(name, int, said, "N", default=default, low=low, high=high)
+    help_text = f"{what} (default {default})"
+    return Option(name, int, help_text, "N", default=default, low=low, high=high)
 
 
 def run_build(args: argparse.Namespace) -> int:
@@ -109,8 +109,8 @@ def run_build(args: argparse.Namespace) -> int:
     for warning in result.warnings:
         _say(f"warning: {warning}")
     if args.json:
-        found = {"path": str(result.path), "seconds": round(result.seconds, 3)}
-        print_json({**found, "counts": result.counts, "warnings": result.warnings})
+        built = {"path": str(result.path), "seconds": round(result.seconds, 3)}
+        print_json({**built, "counts": result.counts, "warnings": result.warnings})
     else:
         print(f"{result.path}: built in {result.seconds:.1f} s")
         _print_counts(result.counts)

@@ -52,13 +52,13 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     )
     add_directory(read)
     read.add_argument("file", metavar="SHEET", help="the filled sheet, .csv")
-    said = (
+    help_text = (
         "name of the sheet, for example of who labelled it (default: the file's name); a column "
         "`annotator` names who labelled each row"
     )
     declare(
         read,
-        Option("sheet", str, said, "NAME"),
+        Option("sheet", str, help_text, "NAME"),
         Option("json", bool, "print the counts as JSON"),
     )
     read.set_defaults(handler=_import)
@@ -101,34 +101,34 @@ def _sample(args: argparse.Namespace) -> int:
 
 
 def _import(args: argparse.Namespace) -> int:
-    found = import_sheet(args.directory, args.file, args.sheet)
+    imported = import_sheet(args.directory, args.file, args.sheet)
     if args.json:
-        print(json.dumps(found, ensure_ascii=False))
+        print(json.dumps(imported, ensure_ascii=False))
         return EXIT_DONE
-    partly = f", {found['partly']:,} between" if found["partly"] else ""
-    repeated = f", {found['repeated']:,} repeated" if found["repeated"] else ""
-    labelled = found["true"] + found["false"] + found["partly"]
+    partly = f", {imported['partly']:,} between" if imported["partly"] else ""
+    repeated = f", {imported['repeated']:,} repeated" if imported["repeated"] else ""
+    labelled = imported["true"] + imported["false"] + imported["partly"]
     print(
-        f"{quantity(found['rows'], 'row')}: {labelled:,} labelled ({found['true']:,} true, "
-        f"{found['false']:,} false{partly}), {found['unsure']:,} unsure, {found['blank']:,} blank"
-        f"{repeated}"
+        f"{quantity(imported['rows'], 'row')}: {labelled:,} labelled ({imported['true']:,} true, "
+        f"{imported['false']:,} false{partly}), {imported['unsure']:,} unsure, "
+        f"{imported['blank']:,} blank{repeated}"
     )
-    changed = f" ({_changed(found['changed'])})" if found["replaced"] else ""
+    changed = f" ({_changed(imported['changed'])})" if imported["replaced"] else ""
     print(
-        f"{found['added']:,} added, {found['replaced']:,} replaced{changed}, "
-        f"{found['withdrawn']:,} withdrawn"
+        f"{imported['added']:,} added, {imported['replaced']:,} replaced{changed}, "
+        f"{imported['withdrawn']:,} withdrawn"
     )
-    if found["contradicted"]:
+    if imported["contradicted"]:
         print(
-            f"{quantity(found['contradicted'], 'claim')} with another label by another annotator; "
-            f"see ufo report {args.directory} label_conflicts"
+            f"{quantity(imported['contradicted'], 'claim')} with another label by another "
+            f"annotator; see ufo report {args.directory} label_conflicts"
         )
-    print(f"kept in {found['path']}; see ufo report {args.directory} corrected_scores")
-    for notice in found["notices"]:
+    print(f"kept in {imported['path']}; see ufo report {args.directory} corrected_scores")
+    for notice in imported["notices"]:
         print(f"ufo: {notice}", file=sys.stderr)
-    if found["problems"]:
-        count = quantity(len(found["problems"]), "line")
-        print(f"ufo: left out {count}:\n  {listed(found['problems'])}", file=sys.stderr)
+    if imported["problems"]:
+        count = quantity(len(imported["problems"]), "line")
+        print(f"ufo: left out {count}:\n  {listed(imported['problems'])}", file=sys.stderr)
     return EXIT_DONE
 
 

@@ -28,9 +28,9 @@ def handle(arguments: argparse.Namespace) -> int:
     need("mcp", "`ufo mcp`")
     from ufo.pipelines.integrations.mcp_server import Tools, serve  # of the extra `mcp`
 
-    given = {flag.name: getattr(arguments, flag.name) for flag in OF_SERVICE}
-    sources = given.pop("sources")
-    tools = Tools({name: value for name, value in given.items() if value is not None}, sources)
+    flags = {flag.name: getattr(arguments, flag.name) for flag in OF_SERVICE}
+    sources = flags.pop("sources")
+    tools = Tools({name: value for name, value in flags.items() if value is not None}, sources)
     if arguments.index:
         open_index(arguments.index)  # so an unusable index is reported now, and no call waits
     tools.job()  # as is a wrong option

@@ -42,17 +42,17 @@ MOST_ROWS = Option(
 
 def declare(parser: "argparse._ActionsContainer", *options: Option) -> None:
     """Declare the flags of options, with their defaults."""
-    for one in options:
-        one.add(parser)
+    for option in options:
+        option.add(parser)
         # argparse extends the default of an option of several words, which must be a list for that.
-        default = list(one.unset) if one.kind is tuple else one.unset
-        parser.set_defaults(**{one.name: default})
+        default = list(option.unset) if option.kind is tuple else option.unset
+        parser.set_defaults(**{option.name: default})
 
 
 def add_directory(parser: argparse.ArgumentParser, optional: bool = False) -> None:
     """Declare the folder of runs."""
-    said = "results folder: --output of ufo evaluate"
-    parser.add_argument("directory", metavar="DIR", nargs="?" if optional else None, help=said)
+    help_text = "results folder: --output of ufo evaluate"
+    parser.add_argument("directory", metavar="DIR", nargs="?" if optional else None, help=help_text)
 
 
 def add_output_options(parser: argparse.ArgumentParser) -> None:
@@ -108,10 +108,12 @@ def print_reader_as(
     with page(sys.stdout) as console:
         if title:
             console.print(title)
-        told = shown
+        printed = shown
         if title:  # a report; the rows of a SELECT are printed as they are
-            told = [tuple(as_shown(dict(zip(names, row, strict=True))).values()) for row in shown]
-        cells = [[row[i] for i in kept] for row in told]
+            printed = [
+                tuple(as_shown(dict(zip(names, row, strict=True))).values()) for row in shown
+            ]
+        cells = [[row[i] for i in kept] for row in printed]
         heads = [names[i] for i in kept]
         if of is None:
             print_rows(heads, cells, console, RIGHT)

@@ -22,6 +22,7 @@ from ufo.pipelines.reports.terminal import print_overview
 from ufo.pipelines.runs.remote_results import open_results
 from ufo.schemas import storage
 from ufo.schemas.errors import EXIT_DONE, Interrupted, UsageError, unknown_value
+from ufo.schemas.file_systems import is_remote
 from ufo.schemas.results import Results
 from ufo.schemas.tables import LABELS, RUN_PREFIX, TABLES
 from ufo.schemas.views import GROUPS, load_views
@@ -112,13 +113,13 @@ def _report(args: argparse.Namespace) -> int:
             with page(sys.stdout) as console:
                 print_recall(results, console)
             return EXIT_DONE
-        there = args.directory if storage.is_remote(args.directory) else None
-        found = recall_summary(results) if of_recall else overview(results, there)
+        there = args.directory if is_remote(args.directory) else None
+        summary = recall_summary(results) if of_recall else overview(results, there)
         if args.json:
-            print_json(found)
+            print_json(summary)
         else:
             with page(sys.stdout) as console:
-                print_overview(found, console)
+                print_overview(summary, console)
     return EXIT_DONE
 
 
@@ -142,20 +143,20 @@ def _sql(args: argparse.Namespace) -> int:
 def _list(args: argparse.Namespace) -> int:
     """Print the names of reports by group; with a folder only reports with rows in it."""
     if args.directory is None:
-        found = sorted(
+        listed_views = sorted(
             (view for view in load_views(args.reports) if view.group),
             key=lambda view: (list(GROUPS).index(view.group), view.name),
         )
     else:
         with open_results(args.directory, args.run, reports=args.reports) as results:
-            found = list(results.filled_views())
+            listed_views = list(results.filled_views())
     if args.json:
         names = ("name", "group", "title", "summary", "help")
-        listed = [{name: getattr(view, name) for name in names} for view in found]
+        listed = [{name: getattr(view, name) for name in names} for view in listed_views]
         print_json(listed)
         return EXIT_DONE
     with page(sys.stdout) as console:
-        for group, views in groupby(found, key=lambda view: view.group):
+        for group, views in groupby(listed_views, key=lambda view: view.group):
             console.print(f"\n{GROUPS[group]}")
             rows = [[view.name, view.summary or view.title] for view in views]
             print_table(["report", "what it shows"], rows, console)

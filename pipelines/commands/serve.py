@@ -13,18 +13,19 @@ from ufo.indexes.index import open_index
 from ufo.indexes.manifest import local_index
 from ufo.pipelines.build_index import build
 from ufo.pipelines.commands.output import declare
+from ufo.pipelines.options.choose_sources import choose_sources
 from ufo.pipelines.options.command_line import settings_of
 from ufo.pipelines.options.groups import OF_SERVICE, OF_TEXT
-from ufo.pipelines.options.jobs import choose
 from ufo.pipelines.options.option import Option
 from ufo.pipelines.version import VERSION
+from ufo.schemas.cache_folder import cache_folder
 from ufo.schemas.dependencies import need
 from ufo.schemas.errors import EXIT_DONE, IndexUnusable, UsageError, unknown_value
-from ufo.schemas.storage import cache_folder, is_remote
+from ufo.schemas.file_systems import is_remote
 from ufo.transforms.sources.fact_source import SOURCES
 
 if TYPE_CHECKING:
-    from ufo.webapp.desk import Setup
+    from ufo.webapp.service import Setup
 
 TOKEN_VARIABLE = "UFO_TOKEN"  # noqa: S105 - the name of a variable
 
@@ -36,13 +37,13 @@ def register(commands: Any) -> None:
         description="Serve the page and its HTTP API. Without a token only this machine and this "
         f"origin can use it: the environment variable {TOKEN_VARIABLE} has one.",
     )
-    said = "port to listen on (default 8080; 0: any free port)"
+    help_text = "port to listen on (default 8080; 0: any free port)"
     declare(
         parser,
         Option(
             "host", str, "address to listen on (default 127.0.0.1)", "HOST", default="127.0.0.1"
         ),
-        Option("port", int, said, "N", default=8080, low=0, high=65535),
+        Option("port", int, help_text, "N", default=8080, low=0, high=65535),
         Option(
             "results",
             str,
@@ -67,9 +68,9 @@ def handle(arguments: argparse.Namespace) -> int:
     from ufo.webapp.server import serve  # of the extra `serve`
 
     token = os.environ.get(TOKEN_VARIABLE) or None
-    given = {flag.name: getattr(arguments, flag.name) for flag in OF_SERVICE}
-    index, sources = given.pop("index"), given.pop("sources")
-    flags = {name: value for name, value in given.items() if value is not None}
+    options = {flag.name: getattr(arguments, flag.name) for flag in OF_SERVICE}
+    index, sources = options.pop("index"), options.pop("sources")
+    flags = {name: value for name, value in options.items() if value is not None}
     ready = setup(arguments.results, index, token, flags, sources)
     serve(ready, arguments.host, arguments.port)
     return EXIT_DONE
@@ -96,7 +97,7 @@ def setup(
             f"--results {results!r}: the page browses and writes runs on this machine; name a "
             f"folder, and bring runs there: 'gcloud storage cp -r {results.rstrip('/')}/* DIR'"
         )
-    from ufo.webapp.desk import Setup  # of the extra `serve`
+    from ufo.webapp.service import Setup  # of the extra `serve`
 
     folder = str(local_index(index)) if index else example_index()
     open_index(folder)  # so an unusable index is reported now, and no request waits for it
@@ -106,7 +107,7 @@ def setup(
     usual = dict(flags or {})
     # Wrong flags are reported at the start; `usable` has made a path absolute.
     chosen = settings_of({**usual, "index": folder}, sources, OF_TEXT)
-    choose(chosen)
+    choose_sources(chosen)
     if chosen.verifier:
         usual["verifier"] = chosen.verifier
     paths = {one.name for one in OF_SERVICE if one.is_path}

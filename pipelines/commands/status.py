@@ -28,7 +28,8 @@ from ufo.pipelines.runs.engine import CHUNK, started_job
 from ufo.pipelines.runs.progress import duration
 from ufo.schemas import storage
 from ufo.schemas.errors import EXIT_DONE, RunError, UsageError, damaged_part
-from ufo.schemas.run_folders import Found, existing, folder_of_one, runs_below, runs_of
+from ufo.schemas.file_systems import is_remote
+from ufo.schemas.run_folders import RunFolder, existing, folder_of_one, runs_below, runs_of
 from ufo.schemas.tables import Manifest, damage_of, manifest_of, time_of
 from ufo.schemas.text import quantity, shell_command
 from ufo.transforms.llm.batch_store import BatchStore
@@ -83,14 +84,14 @@ def register(commands: Any) -> None:
 
 def handle(arguments: argparse.Namespace) -> int:
     """Print the runs; returns the exit code."""
-    found = statuses(arguments.directory, arguments.check)
+    runs = statuses(arguments.directory, arguments.check)
     if arguments.json:
-        print_json(found)
-    elif not found:
+        print_json(runs)
+    elif not runs:
         print(f"no run in {arguments.directory}; 'ufo evaluate --output' writes one")
     else:
-        print("\n".join(_by_folder(found, arguments.directory)))
-    damaged = [status["next"] for status in found if status["state"] == DAMAGED]
+        print("\n".join(_by_folder(runs, arguments.directory)))
+    damaged = [status["next"] for status in runs if status["state"] == DAMAGED]
     if damaged:
         raise RunError("\n".join(damaged))
     return EXIT_DONE
@@ -104,21 +105,21 @@ def statuses(output: str, check: bool = False) -> list[Status]:
     Raises:
         UsageError: there is no such folder, or it is the folder of one run.
     """
-    if not storage.is_remote(output):
+    if not is_remote(output):
         existing(output)
     if of_one := folder_of_one(output):
         raise UsageError(of_one)
-    found = []
+    runs = []
     for run, paths in _runs_with_files(output):
         about: Status = {"run": run.name, "directory": run.directory, "folder": run.folder}
         about |= {"rows": {}, "checked": ""}
-        found += [dict.fromkeys(_FIELDS) | about | status for status in _of_run(run, paths, check)]
-    return sorted(found, key=_place)
+        runs += [dict.fromkeys(_FIELDS) | about | status for status in _of_run(run, paths, check)]
+    return sorted(runs, key=_place)
 
 
-def _runs_with_files(output: str) -> Iterator[tuple[Found, list[str]]]:
+def _runs_with_files(output: str) -> Iterator[tuple[RunFolder, list[str]]]:
     """Yield the runs of a folder and of those below it, each with the paths of its files."""
-    if not storage.is_remote(output):
+    if not is_remote(output):
         for run in runs_below(output):
             yield run, storage.files_below(run.folder)
         return
@@ -136,9 +137,9 @@ def _place(status: Status) -> tuple[str, str, str]:
     return status["directory"], changed, status["run"]
 
 
-def _by_folder(found: Sequence[Status], directory: str) -> Iterator[str]:
+def _by_folder(runs: Sequence[Status], directory: str) -> Iterator[str]:
     """Yield the lines to print: runs of folders below under the folder to give instead."""
-    for at, (folder, of_folder) in enumerate(groupby(found, key=itemgetter("directory"))):
+    for at, (folder, of_folder) in enumerate(groupby(runs, key=itemgetter("directory"))):
         if at:
             yield ""
         if os.path.normpath(folder) != os.path.normpath(directory):
@@ -147,12 +148,12 @@ def _by_folder(found: Sequence[Status], directory: str) -> Iterator[str]:
             yield from lines_of(status)
 
 
-def _of_run(found: Found, paths: Sequence[str], check: bool) -> list[Status]:
+def _of_run(run: RunFolder, paths: Sequence[str], check: bool) -> list[Status]:
     """Return the finished run in a folder, and its unfinished attempts.
 
     The manifest is read last: a run that is finished meanwhile has one once its attempt is deleted.
     """
-    folder = found.folder
+    folder = run.folder
     attempts = {}
     for path in paths:
         if match := _ATTEMPT.fullmatch(path):
@@ -166,16 +167,16 @@ def _of_run(found: Found, paths: Sequence[str], check: bool) -> list[Status]:
     if not finished:
         return list(attempts.values())
     attempts.pop(finished["attempt"], None)
-    return [_of_finished(found, finished, check, set(paths)), *attempts.values()]
+    return [_of_finished(run, finished, check, set(paths)), *attempts.values()]
 
 
-def _of_finished(found: Found, manifest: Manifest, check: bool, paths: Collection[str]) -> Status:
-    folder = found.folder
+def _of_finished(run: RunFolder, manifest: Manifest, check: bool, paths: Collection[str]) -> Status:
+    folder = run.folder
     status: Status = {
         "state": FINISHED,
         "changed_at": time_of(manifest).isoformat(),
         "rows": manifest["counts"],
-        "next": shell_command(("ufo", "report", found.directory, "--run", found.name)),
+        "next": shell_command(("ufo", "report", run.directory, "--run", run.name)),
     }
     tables = manifest["tables"].values()
     damage = damage_of(folder, manifest["tables"]) if check else []
@@ -210,7 +211,7 @@ def _of_attempt(run_folder: str, folder: str, note: str, paths: Sequence[str]) -
     if on_engine is not None:
         return about | {"runner": on_engine.runner, "job": on_engine.name}
     done = [path for path in paths if path.startswith(folder) and _DONE.fullmatch(path)]
-    if done and not storage.is_remote(folder):
+    if done and not is_remote(folder):
         newest = datetime.fromtimestamp(max(map(os.path.getmtime, done)), UTC)
         about["changed_at"] = newest.isoformat(timespec="seconds")
     n_lines = len(done) * chunk_size
@@ -251,8 +252,8 @@ def _alive(pid: int) -> bool:
 def _locked(run_folder: str) -> bool:
     """Return whether a process holds the run's lock; the process id may have been reused."""
     lock = os.path.join(run_folder, ".lock")
-    if storage.is_remote(run_folder) or not os.path.exists(lock):
-        return storage.is_remote(run_folder)
+    if is_remote(run_folder) or not os.path.exists(lock):
+        return is_remote(run_folder)
     try:
         with FileLock(lock, timeout=0):
             return False
@@ -269,7 +270,7 @@ def lines_of(status: Status) -> list[str]:
         done.append(f"{_of(status['lines'], status['of_lines'], 'record')}")
     nouns = _NOUNS_OF_RECALL if "answers" in status["rows"] else _NOUNS
     done += (quantity(count, nouns[name]) for name, count in status["rows"].items())
-    said = {
+    texts = {
         "host": f"{status['host']}, process {status['pid']}" if status["host"] else "",
         "done": fill(", ".join(done), _WIDTH, subsequent_indent=" " * 8),
         "job": f"{status['job']} on {status['runner']}" if status["job"] else "",
@@ -278,15 +279,18 @@ def lines_of(status: Status) -> list[str]:
         "check": status["checked"],
         "next": status["next"],
     }
-    shown = [f"  {name:<6}{text}" for name, text in said.items() if text]
+    shown = [f"  {name:<6}{text}" for name, text in texts.items() if text]
     shown += [f"  batch {_batch(one)}" for one in status["batches"] or ()]
     return [f"{status['run']}  {status['state']}", *shown]
 
 
-def _batch(one: Mapping[str, Any]) -> str:
-    done = f"{max(one['done'], 0):,} of {quantity(one['requests'], 'request')} done"
-    age, named = duration(time.time() - one["submitted"]), one["id"] or "not known to be accepted"
-    return f"{named}: round {one['round']}, {done}, {age} old"
+def _batch(batch: Mapping[str, Any]) -> str:
+    done = f"{max(batch['done'], 0):,} of {quantity(batch['requests'], 'request')} done"
+    age, named = (
+        duration(time.time() - batch["submitted"]),
+        batch["id"] or "not known to be accepted",
+    )
+    return f"{named}: round {batch['round']}, {done}, {age} old"
 
 
 def _of(count: int | None, total: int | None, noun: str) -> str:

@@ -45,13 +45,13 @@ class FactualityMetric(BaseMetric):
         if text is None:
             raise MissingTestCaseParamsError("'actual_output' cannot be None for 'Factuality'")
         fields = ([test_case.expected_output], test_case.context, test_case.retrieval_context)
-        given = [one for values in fields for one in values or ()]
-        texts = [getattr(one, "context", one) or "" for one in given]  # one may have a source
-        found = await gated(text, texts, test_case.input, self.no_claim, **self.options)
-        self.score, self.reason, self.error = found.score, found.words, found.problem or None
+        references = [one for values in fields for one in values or ()]
+        texts = [getattr(one, "context", one) or "" for one in references]  # one may have a source
+        result = await gated(text, texts, test_case.input, self.no_claim, **self.options)
+        self.score, self.reason, self.error = result.score, result.words, result.problem or None
         self.success = None
-        if self.threshold is not None and (found.score is not None or found.problem):
-            self.success = found.gate is not None and found.gate >= self.threshold
+        if self.threshold is not None and (result.score is not None or result.problem):
+            self.success = result.gate is not None and result.gate >= self.threshold
         return self.score
 
     def is_successful(self) -> bool | None:

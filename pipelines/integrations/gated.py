@@ -38,8 +38,8 @@ async def gated(
     if not text.strip():
         score = gate_score(BLANK, no_claim)
         return Gated(score, score, "", "the response is empty")
-    given = [one for one in references if one.strip()]
-    asked = {"question": question, "references": given, **options}
+    texts = [one for one in references if one.strip()]
+    asked = {"question": question, "references": texts, **options}
     checked = await ufo.check(text, **asked)
     gate = checked.gate_score(no_claim)
     return Gated(

@@ -23,13 +23,15 @@ def factuality(references: str = "target", no_claim: str = LEFT_OUT, **options: 
 
     async def score(state: TaskState, target: Target) -> Score:
         text = state.output.completion
-        given = list(target) if references == "target" else state.metadata[references]
-        texts = [given] if isinstance(given, str) else given
-        found = await gated(text, texts, state.input_text, no_claim, **options)
-        told: dict[str, Any] = {"answer": text, "explanation": found.words}
-        told["metadata"] = {"claims": found.n_claims, "coverage": found.coverage}
-        if found.score is None:
-            return Score.unscored(reason="grader_failed" if found.problem else "no_claim", **told)
-        return Score(value=found.score, **told)
+        references_given = list(target) if references == "target" else state.metadata[references]
+        texts = [references_given] if isinstance(references_given, str) else references_given
+        result = await gated(text, texts, state.input_text, no_claim, **options)
+        fields: dict[str, Any] = {"answer": text, "explanation": result.words}
+        fields["metadata"] = {"claims": result.n_claims, "coverage": result.coverage}
+        if result.score is None:
+            return Score.unscored(
+                reason="grader_failed" if result.problem else "no_claim", **fields
+            )
+        return Score(value=result.score, **fields)
 
     return score

@@ -13,8 +13,9 @@ from mcp.server import Server, ServerRequestContext
 from mcp.server.stdio import stdio_server
 from pydantic import Field, ValidationError
 
-from ufo.pipelines.options.jobs import fitting, job_of_text
-from ufo.pipelines.reports.asked import asked_of
+from ufo.pipelines.options.choose_sources import fitting_flags
+from ufo.pipelines.options.jobs import job_of_text
+from ufo.pipelines.reports.check_settings import check_settings_of
 from ufo.pipelines.reports.evaluation import Check
 from ufo.pipelines.version import VERSION
 from ufo.schemas.errors import UfoError, UsageError
@@ -24,7 +25,7 @@ from ufo.transforms.extract import extract
 from ufo.transforms.job import Job
 from ufo.transforms.llm.request import LlmError
 from ufo.transforms.sources.fact_source import SOURCES, Found
-from ufo.webapp import models
+from ufo.webapp import request_models
 from ufo.webapp.bridge import on_the_loop
 from ufo.webapp.limits import Refused, ServiceLimits, Slots
 
@@ -35,21 +36,23 @@ _SHOWN: Final = 5
 _NOT_SEARCHED: Final = ("reference", "llm")  # they have what a call brings, or what a model knows
 
 
-class CheckArguments(models.Given, models.About):
+class CheckArguments(request_models.RequestBody, request_models.TextContext):
     """Check each claim of a text against reference texts, an index or the web, and return its
     verdict with the evidence. Use it on what you wrote."""
 
-    text: models.Text = Field(min_length=1, description="the text to check")
-    references: list[models.Text] = Field([], max_length=100, description="texts that are trusted")
-    sources: Annotated[list[str] | None, models.of("sources")] = None
+    text: request_models.Text = Field(min_length=1, description="the text to check")
+    references: list[request_models.Text] = Field(
+        [], max_length=100, description="texts that are trusted"
+    )
+    sources: Annotated[list[str] | None, request_models.of("sources")] = None
 
 
-class SearchArguments(models.Given):
+class SearchArguments(request_models.RequestBody):
     """Search the index or the web for passages on a question or a claim."""
 
-    query: models.Line
-    sources: Annotated[list[str] | None, models.of("sources")] = None
-    passages: Annotated[int | None, models.of("passages")] = None
+    query: request_models.Line
+    sources: Annotated[list[str] | None, request_models.of("sources")] = None
+    passages: Annotated[int | None, request_models.of("passages")] = None
 
 
 Tool = Callable[[Any], Coroutine[Any, Any, dict[str, Any]]]
@@ -64,7 +67,7 @@ class Tools:
         self._sources = sources
         self._limits = ServiceLimits()
         self._slots = Slots(self._limits.checks, "calls")
-        self._known: Mapping[str, tuple[type[models.Given], Tool]] = {
+        self._known: Mapping[str, tuple[type[request_models.RequestBody], Tool]] = {
             "check": (CheckArguments, self._check),
             "search": (SearchArguments, self._search),
         }
@@ -75,11 +78,11 @@ class Tools:
         Raises:
             UsageError: one of them is wrong, or cannot serve.
         """
-        models.installed(
+        request_models.installed(
             SOURCES, *(name for name in sources or () if name not in (self._sources or ()))
         )
         chosen = sources or self._sources
-        return job_of_text(fitting(self._flags, asked, chosen), chosen)
+        return job_of_text(fitting_flags(self._flags, asked, chosen), chosen)
 
     def listed(self) -> list[mcp.Tool]:
         """Return the tools as an agent sees them."""
@@ -104,25 +107,25 @@ class Tools:
                 raise UsageError(
                     f"the call has {size:,} bytes; send {self._limits.body_bytes:,} at most"
                 )
-            with self._slots.one():
-                found = await on_the_loop(tool(kind(**arguments)), self._limits.check_seconds)
+            with self._slots.slot():
+                result = await on_the_loop(tool(kind(**arguments)), self._limits.check_seconds)
         except Exception as error:
-            said = mcp.TextContent(type="text", text=_explained(error))
-            return mcp.CallToolResult(content=[said], is_error=True)
-        found = {"notice": _NOTICE, **found}
-        text = json.dumps(found, ensure_ascii=False)
+            message = mcp.TextContent(type="text", text=_explained(error))
+            return mcp.CallToolResult(content=[message], is_error=True)
+        result = {"notice": _NOTICE, **result}
+        text = json.dumps(result, ensure_ascii=False)
         return mcp.CallToolResult(
-            content=[mcp.TextContent(type="text", text=text)], structured_content=found
+            content=[mcp.TextContent(type="text", text=text)], structured_content=result
         )
 
     async def _check(self, asked: CheckArguments) -> dict[str, Any]:
         job = self.job(asked.sources)
-        record = models.record_of(asked, asked.text, asked.references)
+        record = request_models.record_of(asked, asked.text, asked.references)
         async with opened(job) as (sources, judge):
-            found = Check(await check_text(record, sources, judge, job), asked_of(job))
+            check = Check(await check_text(record, sources, judge, job), check_settings_of(job))
         names = ("headline", "score", "score_in_words", "coverage", "trust")
         return {
-            **{name: getattr(found, name) for name in names},
+            **{name: getattr(check, name) for name in names},
             "claims": [
                 {
                     **{name: row[name] for name in ("claim", "state", "source", "reason")},
@@ -130,25 +133,35 @@ class Tools:
                         name: row[name] for name in ("quote", "title", "url", "rationale")
                     },
                 }
-                for row in found.claims()
+                for row in check.claims()
             ],
-            "problem": found.lost.sentence or None,
+            "problem": check.lost.sentence or None,
         }
 
     async def _search(self, asked: SearchArguments) -> dict[str, Any]:
         job = self.job(asked.sources, passages=asked.passages)
-        names = [one.name for one in job.sources if asked.sources or one.type not in _NOT_SEARCHED]
+        names = [
+            source.name
+            for source in job.sources
+            if asked.sources or source.type not in _NOT_SEARCHED
+        ]
         if not names:
             raise UsageError(
                 "there is nothing to search; start `ufo mcp` with --index DIR, or with a web "
                 "search engine (docs/sources.md)"
             )
-        claims = [models.Claim(claim=asked.query, query=asked.query)]
-        record = models.record_of(models.About(), asked.query, claims=claims)
+        claims = [request_models.Claim(claim=asked.query, query=asked.query)]
+        record = request_models.record_of(request_models.TextContext(), asked.query, claims=claims)
         async with opened(job) as (sources, judge):
             units = (await extract(record, judge)).open_units
-            found = {one.name: await look_up(units, one) for one in sources if one.name in names}
-        return {"results": [_shown(name, answers[0]) for name, answers in found.items()]}
+            answers_by_source = {
+                source.name: await look_up(units, source)
+                for source in sources
+                if source.name in names
+            }
+        return {
+            "results": [_shown(name, answers[0]) for name, answers in answers_by_source.items()]
+        }
 
 
 def _shown(source: str, answer: Found) -> dict[str, Any]:
@@ -156,8 +169,8 @@ def _shown(source: str, answer: Found) -> dict[str, Any]:
     return {
         "source": source,
         "passages": [
-            {"untrusted": {"text": one.text, "title": one.title, "url": one.url}}
-            for one in passages
+            {"untrusted": {"text": passage.text, "title": passage.title, "url": passage.url}}
+            for passage in passages
         ],
         "problem": None if passages else answer.message or answer.reason.replace("_", " "),
     }
@@ -165,11 +178,11 @@ def _shown(source: str, answer: Found) -> dict[str, Any]:
 
 def _explained(error: Exception) -> str:
     if isinstance(error, ValidationError):
-        wrong = [
-            f"`{'.'.join(map(str, one['loc']))}`: {one['msg'].removeprefix('Value error, ')}"
-            for one in error.errors()
+        problems = [
+            f"`{'.'.join(map(str, wrong['loc']))}`: {wrong['msg'].removeprefix('Value error, ')}"
+            for wrong in error.errors()
         ]
-        return f"{'; '.join(wrong[:_SHOWN])}. The tool's input schema says what is taken"
+        return f"{'; '.join(problems[:_SHOWN])}. The tool's input schema says what is taken"
     if isinstance(error, Refused):
         return f"{error.detail}; send a shorter text, or try again when other calls have ended"
     if isinstance(error, UfoError | LlmError):

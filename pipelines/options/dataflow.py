@@ -9,8 +9,9 @@ from dataclasses import replace
 
 from ufo.pipelines.options.beam_flags import value_of
 from ufo.pipelines.options.settings import S, Settings
+from ufo.schemas.cache_folder import OFF
 from ufo.schemas.errors import UsageError
-from ufo.schemas.storage import OFF, is_remote
+from ufo.schemas.file_systems import is_remote
 
 _NEEDED = ("project", "region", "temp_location")
 _BRINGS_UFO = ("sdk_container_image", "setup_file", "extra_package", "extra_packages")

@@ -48,11 +48,11 @@ def in_keywords(message: str, renamed: Mapping[str, str] | None = None) -> str:
     """
     known, names = _options(), renamed or {}
 
-    def keyword(found: re.Match[str]) -> str:
-        name, between, value = found["name"], found["between"] or "", found["value"] or ""
+    def keyword(match: re.Match[str]) -> str:
+        name, between, value = match["name"], match["between"] or "", match["value"] or ""
         shown = names.get(name, name)
         if name not in known and name not in names:
-            return found[0]
+            return match[0]
         if name in known and known[name].kind is bool:
             return f"{shown}=True" if value == "True" else f"{shown}=True{between}{value}"
         bare = value.strip("'\"")
@@ -108,16 +108,16 @@ def in_fields(message: str) -> str:
     """
     known = _options()
 
-    def field(found: re.Match[str]) -> str:
-        name, value = found["name"], found["value"] or ""
-        rest = (found["between"] or "") + value
+    def field(match: re.Match[str]) -> str:
+        name, value = match["name"], match["value"] or ""
+        rest = (match["between"] or "") + value
         if name == "input" and value[:1] in ("'", '"'):
             return rest.lstrip(" =")
         if name == "map" and "=" in value:
             pairs = (pair.partition("=") for pair in value.strip("'\"").split(","))
             return ", ".join(f"“{column}” for {key}" for key, _, column in pairs)
         if name not in known and name not in _NOUNS:
-            return found[0]
+            return match[0]
         label = known[name].label if name in known else ""
         plain = _NOUNS.get(name) or name.replace("_", " ")
         return (f"“{label}”" if label else plain) + rest

@@ -20,8 +20,8 @@ from ufo.pipelines.options.option import (
     option,
     options_of,
 )
+from ufo.schemas.cache_folder import checked_cache
 from ufo.schemas.errors import UsageError
-from ufo.schemas.storage import checked_cache
 from ufo.transforms.gate_score import LEFT_OUT, NO_CLAIM
 from ufo.transforms.judges.llm.llm_settings import (
     EXPLAIN,
@@ -40,7 +40,7 @@ from ufo.transforms.judges.llm.llm_settings import (
 )
 from ufo.transforms.llm.client_settings import CallSettings
 from ufo.transforms.llm.endpoint import Endpoint, check_url
-from ufo.transforms.llm.send import Retry
+from ufo.transforms.llm.retry import Retry
 from ufo.transforms.plugins import Spec
 from ufo.transforms.read import named_columns
 from ufo.transforms.secrets import named_secrets
@@ -56,10 +56,10 @@ _BOTH = Affects.SOURCE | Affects.JUDGE
 
 def source_names(text: str) -> list[str]:
     """Return the names in a list separated by commas."""
-    found = [name.strip() for name in text.split(",") if name.strip()]
-    if not found:
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
         raise UsageError("--sources names no source")
-    return found
+    return names
 
 
 def url_of(flag: str) -> Callable[[str], str]:

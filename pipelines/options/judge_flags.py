@@ -60,7 +60,7 @@ def check_judge(values: dict[str, Any], definitions: Definitions, parser: Parser
         )
     taken = flags_of(spec) & parser.options.keys()
     parameters = JUDGES.parameters(spec)
-    takes_any = any(one.kind is one.VAR_KEYWORD for one in parameters.values())
+    takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
     for name in spec.options:
         if name not in taken | parameters.keys() and not takes_any:
             what = f"option of the judge {spec.name!r} ({spec.type})"
@@ -76,10 +76,10 @@ def check_judge(values: dict[str, Any], definitions: Definitions, parser: Parser
         values["verifier"] = usable(values["verifier"])
     formulation = _formulation(values)
     if formulation != FUNCTION and JUDGES.kind(spec).asks_llm_judge:
-        for one in parser.options.values():
-            if Affects.FUNCTION in one.affects and values.get(one.name) is not None:
+        for option in parser.options.values():
+            if Affects.FUNCTION in option.affects and values.get(option.name) is not None:
                 raise DoesNotFit(
-                    f"--{one.name} is for --formulation function, and this run's is "
+                    f"--{option.name} is for --formulation function, and this run's is "
                     f"{formulation}; leave one of them out"
                 )
 

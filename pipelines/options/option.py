@@ -75,19 +75,19 @@ class Option:
             raise UsageError(f"--{self.name} {text!r} is not {noun} {bounds}")
         return value  # type: ignore[no-any-return]
 
-    def _words(self, given: object) -> list[str]:
+    def _words(self, setting: object) -> list[str]:
         """Return the words of a value from YAML or Python: of a list or mapping several."""
-        if isinstance(given, Mapping):
+        if isinstance(setting, Mapping):
             if self.metavar == "JSON":
-                return [json.dumps(given)]
+                return [json.dumps(setting)]
             if "=" in (self.metavar or ""):
-                return [f"{key}={item}" for key, item in given.items()]
-            raise UsageError(f"--{self.name} is not a mapping: {given!r}")
-        if isinstance(given, str) or not isinstance(given, Iterable):
-            return [str(given)]
+                return [f"{key}={item}" for key, item in setting.items()]
+            raise UsageError(f"--{self.name} is not a mapping: {setting!r}")
+        if isinstance(setting, str) or not isinstance(setting, Iterable):
+            return [str(setting)]
         if self.is_list or self.kind is tuple or "," in (self.metavar or ""):
-            return [str(item) for item in given]
-        raise UsageError(f"--{self.name} is one value, not several: {given!r}")
+            return [str(item) for item in setting]
+        raise UsageError(f"--{self.name} is one value, not several: {setting!r}")
 
     def add(self, group: "argparse._ActionsContainer") -> None:
         """Declare its flag. Without the flag the value stays None, until the configuration file or
@@ -141,7 +141,7 @@ class Option:
         ]
         return f"{self.help}: {'; '.join(meanings)}"
 
-    def value_of(self, given: object) -> Any:
+    def value_of(self, setting: object) -> Any:
         """Return the checked value of a flag's text, or of a value from YAML or Python.
 
         A switch that is off is None, as if it were not given.
@@ -151,10 +151,10 @@ class Option:
         """
         flag = f"--{self.name}"
         if self.kind is bool:
-            if not isinstance(given, bool):
-                raise UsageError(f"{flag} is true or false, not {given!r}")
-            return given or None
-        words = self._words(given)
+            if not isinstance(setting, bool):
+                raise UsageError(f"{flag} is true or false, not {setting!r}")
+            return setting or None
+        words = self._words(setting)
         for word in words:
             if self.metavar != "FILE":  # Python opens files of any name
                 storage.check_name(flag, word, self.metavar == "DIR")
@@ -196,10 +196,10 @@ of_results = partial(option, affects=Affects.RESULTS)
 def options_of(*groups: type) -> list[Option]:
     """Return the options that dataclasses declare, in their order."""
     return [
-        Option(one.name, _kind(one.type), **one.metadata)
+        Option(field.name, _kind(field.type), **field.metadata)
         for group in groups
-        for one in fields(group)
-        if one.metadata
+        for field in fields(group)
+        if field.metadata
     ]
 
 
@@ -229,9 +229,9 @@ class Parser(argparse.ArgumentParser):
         """Declare the flags of options, in groups by their titles."""
         for title, options in groups.items():
             group = self.add_argument_group(title)
-            for one in options:
-                one.add(group)
-                self.options[one.name] = one
+            for option in options:
+                option.add(group)
+                self.options[option.name] = option
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
         """Parse words and refuse unknown ones; argparse parses subcommands by this method."""
@@ -256,7 +256,7 @@ class Parser(argparse.ArgumentParser):
         hint = f"; did you mean --{near[0]}?" if near else ""
         self.error(f"unknown flag {flag}{hint}")
 
-    def given(self, parsed: argparse.Namespace) -> dict[str, Any]:
+    def values_of(self, parsed: argparse.Namespace) -> dict[str, Any]:
         """Return the options that a parsed command line gives, by their names."""
         values = ((name, getattr(parsed, name)) for name in self.options)
         return {name: value for name, value in values if value is not None}
@@ -267,9 +267,9 @@ class Parser(argparse.ArgumentParser):
         Raises:
             UsageError: a value is wrong.
         """
-        given = {name: value for name, value in values.items() if value is not None}
-        found = {name: self.options[name].value_of(value) for name, value in given.items()}
-        return {name: value for name, value in found.items() if value is not None}
+        settings = {name: value for name, value in values.items() if value is not None}
+        checked = {name: self.options[name].value_of(value) for name, value in settings.items()}
+        return {name: value for name, value in checked.items() if value is not None}
 
     def error(self, message: str) -> NoReturn:
         """Raise a UsageError with the message."""

@@ -18,9 +18,10 @@ from ufo.pipelines.options.groups import (
 )
 from ufo.pipelines.options.judge_flags import OF_JUDGES
 from ufo.pipelines.options.option import Affects, names_of, of_results, of_run, option, options_of
+from ufo.schemas.cache_folder import CACHE_VARIABLE, OFF, default_cache
 from ufo.schemas.dependencies import need
 from ufo.schemas.errors import DoesNotFit, UsageError
-from ufo.schemas.storage import CACHE_VARIABLE, OFF, default_cache, is_remote
+from ufo.schemas.file_systems import is_remote
 from ufo.transforms.judges.by_name import JUDGES, JudgeSpec, asks_llm_judge, make_judge
 from ufo.transforms.judges.judge import Judge
 from ufo.transforms.judges.llm.llm_settings import LlmSettings, formulation_of
@@ -33,7 +34,7 @@ from ufo.transforms.llm.client_settings import (
 )
 from ufo.transforms.llm.endpoint import endpoints
 from ufo.transforms.llm.request import EXTRACTOR, VERIFIER, Client
-from ufo.transforms.llm.send import Retry
+from ufo.transforms.llm.retry import Retry
 from ufo.transforms.plugins import is_file_type
 from ufo.transforms.recall.formulations import DEFAULT, canonical
 from ufo.transforms.sources.fact_source import FactSource, SourceContext, SourceSpec, make_source
@@ -42,7 +43,7 @@ from ufo.transforms.verifiers.by_name import DEFAULT_VERIFIER, described, make_v
 KNOWLEDGE_TYPE: Final = "llm"
 """The source that asks a model what it knows."""
 _ALL_FACTS: Final = 10_000  # facts in one call; the size of a reply is a lower limit
-_OF_LLM_SETTINGS: Final = {*names_of(JudgeOptions)} & {one.name for one in fields(LlmSettings)}
+_OF_LLM_SETTINGS: Final = {*names_of(JudgeOptions)} & {flag.name for flag in fields(LlmSettings)}
 _OF_ENDPOINTS: Final = (
     *("model", "base_url", "extractor_model", "extractor_base_url", "knowledge_model"),
     *("knowledge_base_url", "header", "body_json", "reasoning_effort", "timeout"),
@@ -75,7 +76,7 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
         endpoint busy; without models, one for each processor."""
         return self.workers or (1 if models else cores())
 
-    def given(self, *names: str) -> dict[str, Any]:
+    def values_of(self, *names: str) -> dict[str, Any]:
         """Return the named options that have a value."""
         values = {name: getattr(self, name) for name in names}
         return {name: value for name, value in values.items() if value is not None}
@@ -86,7 +87,7 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
 
     def source_flags(self) -> dict[str, Any]:
         """Return the flags that give options of fact sources with the same names their values."""
-        return self.given(*self.affecting_names(Affects.SOURCE), *_OF_SOURCES_TOO)
+        return self.values_of(*self.affecting_names(Affects.SOURCE), *_OF_SOURCES_TOO)
 
     def source_context(
         self, client: ClientSettings | None = None, run: str | None = None
@@ -128,7 +129,7 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
             model=model,
             extractor_model=endpoints[EXTRACTOR].model,
             prompts_dir=self.prompts,
-            **{"formulation": formulation_of(model), **self.given(*_OF_LLM_SETTINGS)},
+            **{"formulation": formulation_of(model), **self.values_of(*_OF_LLM_SETTINGS)},
         )
 
     @property
@@ -140,7 +141,7 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
         """Return the specification of the judge for workers; `client` if it is already known."""
         llm_settings = self.llm()
         asked = (client or self.client) if llm_settings else None
-        flags = self.given(*OF_JUDGES)
+        flags = self.values_of(*OF_JUDGES)
         flags["verifier"] = self.verifier_used()
         taken = flags.keys() & JUDGES.parameters(self.judge).keys()
         options = {**{name: flags[name] for name in sorted(taken)}, **self.judge.options}
@@ -176,19 +177,19 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
 
     def judge_print(self) -> dict[str, Any]:
         """Return the judge's part of a fingerprint."""
-        found: dict[str, Any] = {"judge": JUDGES.described(self.judge, self.made_judge())}
+        entries: dict[str, Any] = {"judge": JUDGES.described(self.judge, self.made_judge())}
         verifier, llm_settings = self.verifier_used(), self.llm()
         if verifier:
-            found["verifier"] = described(verifier)
+            entries["verifier"] = described(verifier)
         if llm_settings is not None:
-            found["llm"] = asdict(llm_settings)
-        return found
+            entries["llm"] = asdict(llm_settings)
+        return entries
 
     @cached_property
     def client(self) -> ClientSettings:
         """The settings of the models' clients."""
         return ClientSettings(
-            endpoints(**self.given(*_OF_ENDPOINTS)),
+            endpoints(**self.values_of(*_OF_ENDPOINTS)),
             concurrency=self.concurrency,
             retry=self.retry(),
             requests_per_minute=self.requests_per_minute,
@@ -288,8 +289,8 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
     def affecting(self) -> dict[str, Any]:
         """Return the options that results depend on, except the sources, for the fingerprint. A
         switch or a number that is not set is left out."""
-        found = {name: getattr(self, name) for name in self.affecting_names(Affects.RESULTS)}
-        return {name: value for name, value in found.items() if value} | self.judge_print()
+        options = {name: getattr(self, name) for name in self.affecting_names(Affects.RESULTS)}
+        return {name: value for name, value in options.items() if value} | self.judge_print()
 
 
 S = TypeVar("S", bound=Settings)
@@ -338,7 +339,7 @@ class RecallSettings(Settings):
                 f"`ufo recall` runs in process; --runner {runner} is only for `ufo evaluate`"
             )
         if self.facts_only:
-            for name in self.given("formulations", "verifier", "format", "facts_per_call"):
+            for name in self.values_of("formulations", "verifier", "format", "facts_per_call"):
                 raise UsageError(f"--{name} is for verification; --facts_only verifies nothing")
             return replace(self, formulations=())
         if not asks_llm_judge(self.judge):
@@ -369,7 +370,7 @@ class RecallSettings(Settings):
 
     def affecting(self) -> dict[str, Any]:
         """Return the options that results depend on, for the fingerprint."""
-        found = {
+        options = {
             **Settings.affecting(self),
             "mode": "recall",
             "formulations": list(self.formulations),
@@ -381,15 +382,15 @@ class RecallSettings(Settings):
 
             recaller = llm_recaller(llm_settings, self.formulations, _no_client)
             versions = [judge.prompt_version for judge in recaller.judges.values()]
-            found["prompts"] = [recaller.facts_version, *versions]
-        return found
+            options["prompts"] = [recaller.facts_version, *versions]
+        return options
 
 
 def _no_client() -> Any:
     raise AssertionError("nothing is asked for the fingerprint")
 
 
-_OPTIONS: Final = {one.name: one for one in options_of(RecallSettings)}
+_OPTIONS: Final = {flag.name: flag for flag in options_of(RecallSettings)}
 _OF_RUN: Final = (
     *("input", "output", "run", "fresh", "workers", "chunk_size", "max_line_bytes"),
     *("if_finished", "facts_only", "json", "log_format", "config"),
@@ -409,10 +410,10 @@ OF_RECALL_KEYWORDS: Final = keywords(RECALL_GROUPS)
 
 
 OPENED_BY_WORKERS: Final = tuple(
-    one.name
-    for one in options_of(Settings)
-    if one.is_path
-    and (one.affects & (Affects.SOURCE | Affects.JUDGE) or one.name in _OF_SOURCES_TOO)
+    flag.name
+    for flag in options_of(Settings)
+    if flag.is_path
+    and (flag.affects & (Affects.SOURCE | Affects.JUDGE) or flag.name in _OF_SOURCES_TOO)
 )
 """Options whose files workers open."""
 

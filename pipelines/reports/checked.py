@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ufo.pipelines.reports.asked import Asked
+from ufo.pipelines.reports.check_settings import CheckSettings
 from ufo.schemas.errors import UfoError
 from ufo.schemas.labels import Label
 from ufo.schemas.records import Evidence, Response
@@ -80,7 +80,7 @@ Whole = TypeVar("Whole", bound=CheckedResponse)
 
 
 def checked_response(
-    rows: CheckedText, asked: Asked, labels: Iterable[Label] = ()
+    rows: CheckedText, asked: CheckSettings, labels: Iterable[Label] = ()
 ) -> CheckedResponse:
     """Return a response with its scores.
 
@@ -203,8 +203,8 @@ def basis_of(
 def _described(source: SourceSpec, response: Response) -> str:
     name, options = source.name, source.options
     if source.type == "reference":
-        given = response.n_references
-        return f"{name}: {given or 'no'} given {'text' if given == 1 else 'texts'}"
+        count = response.n_references
+        return f"{name}: {count or 'no'} given {'text' if count == 1 else 'texts'}"
     if source.type == "wikipedia" and options.get("index"):
         return f"{name}: {size_of(str(options['index']))}"
     if source.type == "web":

@@ -68,26 +68,26 @@ ORDER BY v.response_id, u.sentence_index NULLS LAST, v.unit_id, v.source
 def claims_of(results: "Results") -> pa.Table:
     """Return the claims of the newest run, each with its verdict in the run's main mode."""
     run = results.runs[-1]
-    found = results.query(_CLAIMS, {"run": run.name, "mode": main_mode(run.mode)})
+    rows = results.query(_CLAIMS, {"run": run.name, "mode": main_mode(run.mode)})
     labels, failed, *of_quotes = (
-        found[name].to_pylist() for name in ("label", "failed", "claim", "citation", "text")
+        rows[name].to_pylist() for name in ("label", "failed", "claim", "citation", "text")
     )
     states = [state_of([label], lost) for label, lost in zip(labels, failed, strict=True)]
     quotes = [quote_of(*one) or None for one in zip(*of_quotes, strict=True)]
     for name, values in (("state", states), ("evidence", quotes)):
-        found = found.append_column(name, pa.array(values, pa.string()))
-    return found.select(COLUMNS.names).cast(COLUMNS)
+        rows = rows.append_column(name, pa.array(values, pa.string()))
+    return rows.select(COLUMNS.names).cast(COLUMNS)
 
 
-def claims_of_text(found: "Check") -> pa.Table:
+def claims_of_text(check: "Check") -> pa.Table:
     """Return the claims of a checked text, with the columns that `claims_of` has."""
-    sentences = {one.sentence_index: one.text for one in found.sentences}
+    sentences = {one.sentence_index: one.text for one in check.sentences}
     rows = []
-    for unit, row in zip(found.fact_units, found.claims(), strict=True):
+    for unit, row in zip(check.fact_units, check.claims(), strict=True):
         is_decided = row["label"] is not None
         own = {
-            "model": found.response.model,
-            "question": found.response.question,
+            "model": check.response.model,
+            "question": check.response.question,
             "sentence": None,
             "source": row["source"] if is_decided else None,
             "evidence": (row["quote"] or None) if is_decided else None,

@@ -102,10 +102,10 @@ def compare_runs(results: Results, titled: bool = False, least_shared: float = L
     called = [run.title if titled else run.name for run in results.runs]
     scored = main_scores(results)
     _check_scores("run", {name: scored[name] for name in names})
-    (found,) = results.query("FROM run_comparison(?, ?)", names).to_pylist()
-    of = {"n": found["n_pairs"], "n_a": found["n_baseline"], "n_b": found["n_run"]}
-    noun = _noun(found["n_asked"], found["n_places"])
-    if not found["n_pairs"]:
+    (comparison,) = results.query("FROM run_comparison(?, ?)", names).to_pylist()
+    of = {"n": comparison["n_pairs"], "n_a": comparison["n_baseline"], "n_b": comparison["n_run"]}
+    noun = _noun(comparison["n_asked"], comparison["n_places"])
+    if not comparison["n_pairs"]:
         raise NothingToCompare(
             f"runs {names[0]!r} and {names[1]!r} share no question and no response with a score, "
             f"so there is nothing to compare: {_in_both(of, noun)}; choose runs over the same "
@@ -114,7 +114,7 @@ def compare_runs(results: Results, titled: bool = False, least_shared: float = L
     turned = results.query("SELECT * EXCLUDE (run) FROM turned_claims(?, ?)", names).to_pylist()
     lost = sum(row["before"] == "supported" for row in turned)
     paired = {
-        f"{value}_{side}": found[f"{run}_{value}"]
+        f"{value}_{side}": comparison[f"{run}_{value}"]
         for value in ("score", "coverage")
         for side, run in (("a", "baseline"), ("b", "run"))
     }
@@ -124,9 +124,9 @@ def compare_runs(results: Results, titled: bool = False, least_shared: float = L
     if undecided:
         left_out["notes"].insert(0, f"{CANNOT}: {undecided}")
     return {
-        **found,
-        **_in_words(called, found | paired | of, noun, "one-sided p"),
-        "basis": _basis(found),
+        **comparison,
+        **_in_words(called, comparison | paired | of, noun, "one-sided p"),
+        "basis": _basis(comparison),
         "decided": not undecided,
         "undecided": undecided or None,
         "shared_a": of["n"] / of["n_a"],
@@ -140,12 +140,12 @@ def compare_runs(results: Results, titled: bool = False, least_shared: float = L
     }
 
 
-def compare_models(results: Results, one: str, other: str) -> Row:
-    """Return how the model `other` differs from `one` in the newest of the runs.
+def compare_models(results: Results, model: str, other: str) -> Row:
+    """Return how the model `other` differs from `model` in the newest of the runs.
 
-    `difference` is the score of `other` minus the score of `one`, with its 95 % interval, as in the
-    view `model_comparison`: over the questions that both answered if it is paired. `questions` are
-    those on which they differ most; `notes`, `counts` and `own` are as in `compare_runs`.
+    `difference` is the score of `other` minus the score of `model`, with its 95 % interval, as in
+    the view `model_comparison`: over the questions that both answered if it is paired. `questions`
+    are those on which they differ most; `notes`, `counts` and `own` are as in `compare_runs`.
 
     Raises:
         UsageError: a model has no response with a score in the run, or both are the same model.
@@ -157,10 +157,10 @@ def compare_models(results: Results, one: str, other: str) -> Row:
         [run.name, mode],
     ).to_pylist()
     scored = {row["model"]: row for row in rows}
-    for name in (one, other):
+    for name in (model, other):
         if name not in scored:
             raise UsageError(unknown_value("model", name, list(scored)))
-    _check_scores("model", {name: scored[name] for name in (one, other)})
+    _check_scores("model", {name: scored[name] for name in (model, other)})
     # The view has each pair once, in either order.
     pairs = results.query(
         """
@@ -175,25 +175,25 @@ def compare_models(results: Results, one: str, other: str) -> Row:
         FROM model_comparison
         WHERE run = $run AND mode = $mode AND model_a = $one AND model_b = $other
         """,
-        {"run": run.name, "mode": mode, "one": one, "other": other},
+        {"run": run.name, "mode": mode, "one": model, "other": other},
     ).to_pylist()
     if not pairs:
-        raise UsageError(f"{one!r} is compared with itself; name two models")
-    (found,) = pairs
-    paired = found["comparison"] == "paired"
+        raise UsageError(f"{model!r} is compared with itself; name two models")
+    (comparison,) = pairs
+    paired = comparison["comparison"] == "paired"
     noun = QUESTION if paired else RESPONSE
-    both = f"Paired by {quantity(found['n'], *QUESTION)} that both answered"
-    apart = f"Over {quantity(found['n'], *RESPONSE)}; they answered no two questions in common"
-    left_out = _left_out((one, other), [scored[one], scored[other]], found)
-    undecided = _undecided(found, noun, LEAST_SHARED) if paired else ""
+    both = f"Paired by {quantity(comparison['n'], *QUESTION)} that both answered"
+    apart = f"Over {quantity(comparison['n'], *RESPONSE)}; they answered no two questions in common"
+    left_out = _left_out((model, other), [scored[model], scored[other]], comparison)
+    undecided = _undecided(comparison, noun, LEAST_SHARED) if paired else ""
     if undecided:
         left_out["notes"].insert(0, f"{CANNOT}: {undecided}")
-    sides = {"run_a": run.name, "run_b": run.name, "model_a": one, "model_b": other}
+    sides = {"run_a": run.name, "run_b": run.name, "model_a": model, "model_b": other}
     return {
         "run": run.name,
         **sides,
-        **found,
-        **_in_words((one, other), found, noun, "p"),
+        **comparison,
+        **_in_words((model, other), comparison, noun, "p"),
         **left_out,
         "basis": f"{both if paired else apart}, in {run.title}",
         "questions": _changed(results, sides),
@@ -226,59 +226,64 @@ def _undecided(of: Row, noun: Noun, least_shared: float) -> str:
     return ""
 
 
-def _over(names: Sequence[str], found: Row, noun: Noun) -> str:
+def _over(names: Sequence[str], comparison: Row, noun: Noun) -> str:
     """Return the population of the two scores in words."""
     older, newer = names
-    n, n_a, n_b = found["n"], found["n_a"], found["n_b"]
-    if found.get("comparison") == "unpaired":
+    n, n_a, n_b = comparison["n"], comparison["n_a"], comparison["n_b"]
+    if comparison.get("comparison") == "unpaired":
         return f"over the responses of each ({n_b:,} of {newer}, {n_a:,} of {older})"
     of = "" if n == n_a == n_b else f" (of {n_b:,} in {newer} and {n_a:,} in {older})"
     return f"over the {quantity(n, *noun)} that both have{of}"
 
 
-def _basis(found: Row) -> str:
+def _basis(comparison: Row) -> str:
     """Return how two runs were compared: what is a pair, and what is left out."""
-    counts = ((found["n_questions"], QUESTION), (found["n_responses"], RESPONSE))
+    counts = ((comparison["n_questions"], QUESTION), (comparison["n_responses"], RESPONSE))
     pairs = " and ".join(quantity(n, *noun) for n, noun in counts if n)
-    alone = found["only_baseline"] + found["only_run"]
-    said = f"Paired by {pairs}" + (f"; {alone:,} without a pair left out" if alone else "")
-    if max(found["n_scored_baseline"], found["n_scored_run"]) > found["n_pairs"]:
+    alone = comparison["only_baseline"] + comparison["only_run"]
+    sentence = f"Paired by {pairs}" + (f"; {alone:,} without a pair left out" if alone else "")
+    if max(comparison["n_scored_baseline"], comparison["n_scored_run"]) > comparison["n_pairs"]:
         # Otherwise a reader would take one of two correct numbers for an error.
-        said += (
+        sentence += (
             "; a question counts once, by the mean of its responses, and the score of a run is "
             "the mean of all its responses"
         )
-    return said
+    return sentence
 
 
-def _in_words(names: Sequence[str], found: Row, noun: Noun, test: str) -> dict[str, Any]:
+def _in_words(names: Sequence[str], comparison: Row, noun: Noun, test: str) -> dict[str, Any]:
     """Return the two sides, and a sentence on their difference that names the questions it is of
     and says whether it is significant. `test` is the name of its p value."""
     older, newer = names
     for side, name in zip("ab", names, strict=True):
-        if not found[f"coverage_{side}"]:
+        if not comparison[f"coverage_{side}"]:
             raise NothingToCompare(
                 f"{name!r} has no score to compare: no source knew any of its claims in the "
                 "responses that the comparison is made of"
             )
-    scores = f"{found['score_b']:.3f} against {found['score_a']:.3f}"
-    difference, low, high, p = (found[name] for name in ("difference", "low", "high", "p"))
+    scores = f"{comparison['score_b']:.3f} against {comparison['score_a']:.3f}"
+    difference, low, high, p = (comparison[name] for name in ("difference", "low", "high", "p"))
     size = f"{abs(difference):.3f}"
     if float(size) == 0:
-        said = f"no significant difference between {newer} and {older}"
+        sentence = f"no significant difference between {newer} and {older}"
     else:
-        said = f"{newer} scores {size} {'higher' if difference > 0 else 'lower'} than {older}"
-    said = f"{said} {_over(names, found, noun)}"
-    few = "responses" if found.get("comparison") == "unpaired" else "pairs"
+        sentence = f"{newer} scores {size} {'higher' if difference > 0 else 'lower'} than {older}"
+    sentence = f"{sentence} {_over(names, comparison, noun)}"
+    few = "responses" if comparison.get("comparison") == "unpaired" else "pairs"
     note = f", too few {few} to say whether by chance"
-    if low is None and found["method"] in _EQUAL:
+    if low is None and comparison["method"] in _EQUAL:
         chance = "" if p is None else f"; by a sign test {test} = {p:.2g}"
         note = f" (no interval, since all differences are equal{chance})"
     if low is not None and p is not None:
         note = f" (95 % interval {_signed(low)} to {_signed(high)}, {test} = {p:.2g})"
         note += ", no significant difference" if low <= 0 <= high and float(size) else ""
-    sides = {"a": older, "b": newer, "score_a": found["score_a"], "score_b": found["score_b"]}
-    return {**sides, "headline": f"{said}, {scores}{note}"}
+    sides = {
+        "a": older,
+        "b": newer,
+        "score_a": comparison["score_a"],
+        "score_b": comparison["score_b"],
+    }
+    return {**sides, "headline": f"{sentence}, {scores}{note}"}
 
 
 def _signed(value: float) -> str:
@@ -300,9 +305,9 @@ def _left_out(names: Sequence[str], rows: Sequence[Row], paired: Row) -> dict[st
     for side, name, row in zip("ab", names, rows, strict=True):
         share = paired[f"coverage_{side}"]
         coverage = f"coverage {share:.3f} in what is compared" if share < LEAST_COVERAGE else ""
-        said = "; ".join(filter(None, (coverage, beside(row), without_score(row))))
-        if said:
-            notes.append(f"{name}: {said}")
+        note = "; ".join(filter(None, (coverage, beside(row), without_score(row))))
+        if note:
+            notes.append(f"{name}: {note}")
     counts = [{name: row[name] for name in _COUNTS} for row in rows]
     own = map(_as_a_whole, rows)
     return {
@@ -322,28 +327,31 @@ def _as_a_whole(row: Row) -> str:
 
 
 def _changed(results: Results, sides: Mapping[str, str | None]) -> list[Row]:
-    found: list[Row] = results.query(_CHANGED, {**sides, "most": MOST_SHOWN}).to_pylist()
-    return found
+    rows: list[Row] = results.query(_CHANGED, {**sides, "most": MOST_SHOWN}).to_pylist()
+    return rows
 
 
-def with_verdict(found: Row, level: float) -> Row:
+def with_verdict(comparison: Row, level: float) -> Row:
     """Return a comparison of runs with what a gate at this level of p makes of it: `worse` says
     whether the drop is significant, None where nothing is `decided`."""
-    undecided = found["undecided"] or _too_few_equal(found, level) or None
-    worse = None if undecided else bool(found["p"] < level)
-    return found | {"decided": not undecided, "undecided": undecided, "worse": worse}
+    undecided = comparison["undecided"] or _too_few_equal(comparison, level) or None
+    worse = None if undecided else bool(comparison["p"] < level)
+    return comparison | {"decided": not undecided, "undecided": undecided, "worse": worse}
 
 
-def _too_few_equal(found: Row, level: float) -> str:
+def _too_few_equal(comparison: Row, level: float) -> str:
     """Return why equal drops decide nothing, "" if they do: a sign test of so few pairs can never
     be significant at this level."""
-    n, all_drop_alike = found["n_pairs"], found["method"] == _SIGN_TEST and found["difference"] < 0
-    if not all_drop_alike or level == 0 or found["p"] < level:
+    n, all_drop_alike = (
+        comparison["n_pairs"],
+        comparison["method"] == _SIGN_TEST and comparison["difference"] < 0,
+    )
+    if not all_drop_alike or level == 0 or comparison["p"] < level:
         return ""
     needed = math.floor(-math.log2(level)) + 1
     drops = "its only pair drops" if n == 1 else f"all {n:,} pairs drop"
-    said = f"{drops} by {-found['difference']:.3f}"
-    return f"{said}, and a sign test at p < {level:g} takes {quantity(needed, 'pair')}"
+    drop = f"{drops} by {-comparison['difference']:.3f}"
+    return f"{drop}, and a sign test at p < {level:g} takes {quantity(needed, 'pair')}"
 
 
 def nothing_compared(error: NothingToCompare) -> Row:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pandas
     import pyarrow as pa
 
-    from ufo.pipelines.reports.asked import Asked
+    from ufo.pipelines.reports.check_settings import CheckSettings
     from ufo.pipelines.reports.pie import Pie
     from ufo.schemas.results import Results
 
@@ -59,8 +59,8 @@ class FinishedRun:
 
     def __repr__(self) -> str:
         """Return a line that says what it is; `print` shows the whole result."""
-        said = self._in_a_line() if self._forget.alive else "closed"
-        return f"<ufo.{type(self).__name__} {self.run!r}: {said}>"
+        summary = self._in_a_line() if self._forget.alive else "closed"
+        return f"<ufo.{type(self).__name__} {self.run!r}: {summary}>"
 
     def _in_a_line(self) -> str:
         return ""
@@ -102,8 +102,8 @@ class Evaluation(FinishedRun):
     def score(self) -> float | None:
         """The factuality score of the run that every display has: the mean of its responses that
         have one; None if none has. With `mode="all"` it is the score in mode `seq`."""
-        found: float | None = self._main["factuality_score"]
-        return found
+        score: float | None = self._main["factuality_score"]
+        return score
 
     @property
     def score_in_words(self) -> str:
@@ -114,8 +114,8 @@ class Evaluation(FinishedRun):
     def coverage(self) -> float | None:
         """The share of claims that some source decided, as the mean of the responses that have a
         score; None if none has."""
-        found: float | None = self._main["coverage"]
-        return found
+        coverage: float | None = self._main["coverage"]
+        return coverage
 
     @property
     def headline(self) -> str:
@@ -206,8 +206,8 @@ class Evaluation(FinishedRun):
         from ufo.pipelines.reports.terminal import print_overview, text_of
 
         # Its folder may be temporary, so no command is shown.
-        found = overview(self._results) | {"directory": None}
-        return text_of(partial(print_overview, found))
+        summary = overview(self._results) | {"directory": None}
+        return text_of(partial(print_overview, summary))
 
     def _repr_html_(self) -> str:
         from ufo.pipelines.reports.html_report import notebook_html  # Jinja is slow to import
@@ -249,8 +249,8 @@ class Recall(FinishedRun):
         values = [value for by in by_formulation.values() for value in by.values()]
         known = [value for value in values if value is not None]
         low, high = (f"{pick(known):.3f}" if known else "" for pick in (min, max))
-        said = "no recall" if not known else f"recall {low}" + (f" to {high}" * (low != high))
-        return f"{size_in_words(self._results)}; {said}"
+        recall = "no recall" if not known else f"recall {low}" + (f" to {high}" * (low != high))
+        return f"{size_in_words(self._results)}; {recall}"
 
     def __str__(self) -> str:
         """Return the tables of the run, as `ufo recall` prints them."""
@@ -295,7 +295,7 @@ class Check:
     `print` shows the claims with their evidence, and so does a notebook.
     """
 
-    def __init__(self, rows: CheckedText, asked: "Asked") -> None:
+    def __init__(self, rows: CheckedText, asked: "CheckSettings") -> None:
         """Keep the rows, and how the text was checked."""
         # It imports pyarrow, and `import ufo` is to be fast.
         from ufo.pipelines.reports.checked import checked_response
@@ -381,17 +381,17 @@ class Check:
     @property
     def lost(self) -> Unusable:
         """The judgements that are unusable, or the failure of the extraction."""
-        told = [row.message for row in self.failures if not row.message.startswith(OURS)]
-        said = told[-1] if told else ""
+        messages = [row.message for row in self.failures if not row.message.startswith(OURS)]
+        message = messages[-1] if messages else ""
         failed = Counter(
             EXCEPTION if row.message.startswith(ERROR_IN) else row.error_type
             for row in self.failures
             if row.step == EXTRACT
         )
         if failed and not self.fact_units:
-            return Unusable(1, 1, failed, extraction=True, said=said)
+            return Unusable(1, 1, failed, extraction=True, said=message)
         reasons = Counter(row.reason or "unknown" for row in self.evidence if is_unusable(row))
-        return Unusable(self._score.n_unusable, self._score.n_judgements, reasons, said=said)
+        return Unusable(self._score.n_unusable, self._score.n_judgements, reasons, said=message)
 
     def claims(self) -> Iterator[dict[str, Any]]:
         """Yield each claim with its verdict, and with the strongest evidence for the verdict."""

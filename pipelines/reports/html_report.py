@@ -104,16 +104,16 @@ def render_html(results: "Results", note: str = "") -> str:
             f"--html: run {run.name!r} is of 'ufo recall', which has no page; name a run of "
             "'ufo evaluate' with --run."
         )
-    found = overview(results)
+    run_overview = overview(results)
     responses = lowest_responses(results)
     own = files(__package__).joinpath("templates", "report.css").read_text(encoding="utf-8")
     places = {row["response_id"]: f"#r{at}" for at, row in enumerate(responses, 1)}
     return rendered(
         "report.html",
         style=Markup(_style(*_STYLES) + own),  # noqa: S704 - files of this package
-        found=found,
+        found=run_overview,
         note=note,
-        overview=_overview(found, lambda _, response: places.get(response)),
+        overview=_overview(run_overview, lambda _, response: places.get(response)),
         groups=_reports(results),
         csv=None,
         responses=responses,
@@ -137,12 +137,12 @@ def summary_html(results: "Results") -> str:
     return _overview(overview(results) | {"contradicted": []}, lambda run, response: None)
 
 
-def comparison_html(found: Mapping[str, Any], link: Link) -> str:
+def comparison_html(comparison: Mapping[str, Any], link: Link) -> str:
     """Return the result of `compare_runs` or `compare_models`, to be shown within a page."""
-    names = [found["a"], found["b"]]
-    said = {name: _isolated(found[name], names) for name in ("headline", "basis")}
-    notes = [_isolated(note, names) for note in found["notes"]]
-    return filled("comparison.html", "comparison", {**found, **said, "notes": notes}, link)
+    names = [comparison["a"], comparison["b"]]
+    texts = {name: _isolated(comparison[name], names) for name in ("headline", "basis")}
+    notes = [_isolated(note, names) for note in comparison["notes"]]
+    return filled("comparison.html", "comparison", {**comparison, **texts, "notes": notes}, link)
 
 
 def _isolated(text: str, names: Sequence[str]) -> Markup:
@@ -159,31 +159,35 @@ def notebook_html(results: "Results") -> str:
     return filled("notebook.html", "framed", Markup(overview_html(results)), _style("report"))  # noqa: S704
 
 
-def _overview(found: Row, link: Link) -> str:
-    used = [row["source"] for row in found["sources"] if row["status"] == "used"]
-    names = (", then " if found["mode"] == "seq" else ", ").join(used) or "no source"
-    of_run = found["run"]
+def _overview(run_overview: Row, link: Link) -> str:
+    used = [row["source"] for row in run_overview["sources"] if row["status"] == "used"]
+    names = (", then " if run_overview["mode"] == "seq" else ", ").join(used) or "no source"
+    of_run = run_overview["run"]
     return filled(
         "overview.html",
         "overview",
-        found,
-        list(_charts(found)),
-        _failed(found["failures"]),
+        run_overview,
+        list(_charts(run_overview)),
+        _failed(run_overview["failures"]),
         lambda response: link(of_run, response),
         names,
     )
 
 
-def _charts(found: Row) -> Iterable[tuple[str, Markup]]:
+def _charts(run_overview: Row) -> Iterable[tuple[str, Markup]]:
     """Yield each plot of the overview with its title; none where there is nothing to compare."""
-    if not found["shown"]:
+    if not run_overview["shown"]:
         return
-    models = found["models"]
+    models = run_overview["models"]
     several = len(models) > 1
     yield "Models, the most factual first" if several else "Score", draw_scores(models)
-    own = [row for row in found["contributions"] if row["mode"] == main_mode(found["mode"])]
+    own = [
+        row
+        for row in run_overview["contributions"]
+        if row["mode"] == main_mode(run_overview["mode"])
+    ]
     ranks = [row["model"] for row in models]
-    rows = sorted(found["contributions_by_model"], key=lambda row: ranks.index(row["model"]))
+    rows = sorted(run_overview["contributions_by_model"], key=lambda row: ranks.index(row["model"]))
     decided = draw_decided(own, rows)
     if decided is not None:
         yield "Who decided", draw_pie(own)
@@ -202,9 +206,9 @@ def _reports(results: "Results") -> list[tuple[str, list[Row]]]:
     groups: dict[str, list[Row]] = {group: [] for group in GROUPS}
     run = results.runs[-1].name
     for view in results.filled_views():
-        where, given = (" WHERE run = ?", [run]) if results.has_runs(view) else ("", [])
+        where, parameters = (" WHERE run = ?", [run]) if results.has_runs(view) else ("", [])
         select = view.select(f"*, count(*) OVER () AS {_TOTAL}", where)
-        rows = values_of(results.query(f"{select} LIMIT {_MOST_ROWS}", given))
+        rows = values_of(results.query(f"{select} LIMIT {_MOST_ROWS}", parameters))
         if rows:
             more = {
                 "rows": list(map(as_shown, rows)),
@@ -240,11 +244,11 @@ def draw_scores(rows: Sequence[Row]) -> Markup:
     dots = []
     for row in rows:
         why = brief_score(row) if why_no_score(row) else ""
-        said = "" if why else score_with_interval(row)
-        words = {"name": row["model"] or _NO_MODEL, "said": said, "why": why}
+        score = "" if why else score_with_interval(row)
+        words = {"name": row["model"] or _NO_MODEL, "said": score, "why": why}
         dots.append(row | words)
-    said = "; ".join(f"{row['name']} {row['why'] or row['said']}" for row in dots)
-    return filled("charts.html", "dots", dots[:_MOST_BARS], said)
+    score = "; ".join(f"{row['name']} {row['why'] or row['said']}" for row in dots)
+    return filled("charts.html", "dots", dots[:_MOST_BARS], score)
 
 
 def draw_decided(whole: Sequence[Row], by_model: Sequence[Row] = ()) -> Markup | None:
@@ -256,13 +260,13 @@ def draw_decided(whole: Sequence[Row], by_model: Sequence[Row] = ()) -> Markup |
     groups: dict[str, list[Row]] = {"all models" if by_model else "": list(whole)}
     for row in by_model:
         groups.setdefault(row["model"] or _NO_MODEL, []).append(row)
-    stacks, said = [], []
+    stacks, sentences = [], []
     for name, rows in list(groups.items())[:_MOST_BARS]:
         parts = _shares(rows)
         size = quantity(sum(part["n"] for part in parts), "claim")
         stacks.append({"name": name, "said": size, "parts": parts})
-        said.append(f"{name} " + ", ".join(f"{part['name']} {part['said']}" for part in parts))
-    return filled("charts.html", "stacks", stacks, key, "; ".join(said).strip())
+        sentences.append(f"{name} " + ", ".join(f"{part['name']} {part['said']}" for part in parts))
+    return filled("charts.html", "stacks", stacks, key, "; ".join(sentences).strip())
 
 
 def draw_pie(rows: Sequence[Row], title: str = "", of: str = "") -> Markup:
@@ -277,8 +281,8 @@ def draw_pie(rows: Sequence[Row], title: str = "", of: str = "") -> Markup:
     slices = [part | _slice(part["start"], part["share"], part["color"]) for part in key]
     votes = bool(rows) and rows[0]["mode"] == "mv"
     size = quantity(n, "valid vote" if votes else "claim")
-    said = ", ".join(f"{part['name']} {part['said']}" for part in key) if n else "nobody"
-    return filled("charts.html", "pie", slices, said, size, title, shortened(of, _ACROSS))
+    sentence = ", ".join(f"{part['name']} {part['said']}" for part in key) if n else "nobody"
+    return filled("charts.html", "pie", slices, sentence, size, title, shortened(of, _ACROSS))
 
 
 def _slice(start: float, share: float, color: str) -> Row:
@@ -328,15 +332,15 @@ def _shares(rows: Sequence[Row]) -> list[Row]:
         undecided = [rows[0]["n_units"] - rows[0]["n_decided"]]
     counted += [("undecided", n, UNDECIDED) for n in undecided]
     total = sum(n for _, n, _ in counted)
-    found: list[Row] = []
+    shares: list[Row] = []
     start = 0.0
     for name, n, color in counted:
         share = 100 * n / total if total else 0.0
         part = {"name": one_line(name), "n": n, "color": color}
-        said = f"{_percent(share)} ({n:,})"
-        found.append(part | {"share": share, "start": start, "said": said})
+        label = f"{_percent(share)} ({n:,})"
+        shares.append(part | {"share": share, "start": start, "said": label})
         start += share
-    return found
+    return shares
 
 
 def _percent(share: float) -> str:
@@ -396,7 +400,7 @@ def _letter_width(letter: str) -> float:
 @cache
 def environment() -> Environment:
     """Return the Jinja environment of the templates."""
-    made = Environment(
+    jinja = Environment(
         loader=PackageLoader("ufo.pipelines.reports"),
         autoescape=True,
         finalize=_finished,
@@ -404,7 +408,7 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals |= {
+    jinja.globals |= {
         "SYMBOLS": SYMBOLS,
         "brief_score": brief_score,
         "in_words": in_words,
@@ -417,7 +421,7 @@ def environment() -> Environment:
         "why_no_score": why_no_score,
         "width_of": width_of,
     }
-    return made
+    return jinja
 
 
 def rendered(template: str, **values: object) -> str:

@@ -47,12 +47,12 @@ SELECT 1 FROM sources WHERE run = $run AND type = 'reference' AND status = 'used
 
 def main_scores(results: "Results") -> dict[str, dict[str, Any]]:
     """Return the row of `scores_by_run` of each run by its name, in its main mode."""
-    found: dict[str, dict[str, Any]] = {}
+    scores: dict[str, dict[str, Any]] = {}
     for row in results.query(_MEANS).to_pylist():
         # A run without a response has no row in the view.
         counts = {name: n or 0 for name, n in row.items() if name.startswith("n_")}
-        found[row.pop("run")] = row | counts
-    return found
+        scores[row.pop("run")] = row | counts
+    return scores
 
 
 def score_summary(results: "Results", counts_abstentions: bool = True) -> dict[str, Any]:
@@ -99,8 +99,8 @@ def _trust(results: "Results") -> dict[str, str]:
 
 def abstained(results: "Results") -> int:
     """Return how many of the newest run's responses without a claim say that they do not know."""
-    found = results.query(_SILENT, {"run": results.runs[-1].name}).to_pylist()
-    return len({row["response_id"] for row in found if abstains(row["text"], english=False)})
+    rows = results.query(_SILENT, {"run": results.runs[-1].name}).to_pylist()
+    return len({row["response_id"] for row in rows if abstains(row["text"], english=False)})
 
 
 def _not_extracted(results: "Results") -> int:

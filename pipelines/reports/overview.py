@@ -36,9 +36,9 @@ def overview(results: Results, directory: str | None = None) -> Row:
     mode = main_mode(run.mode)
 
     def rows(select: str, **params: object) -> list[Row]:
-        given = {"run": run.name, **params}
-        found: list[Row] = results.query(select, given).to_pylist()
-        return [{name: value for name, value in row.items() if name != "run"} for row in found]
+        parameters = {"run": run.name, **params}
+        selected: list[Row] = results.query(select, parameters).to_pylist()
+        return [{name: value for name, value in row.items() if name != "run"} for row in selected]
 
     summary = score_summary(results)
     corrected = corrected_words(rows(_CORRECTED, mode=mode))
@@ -88,11 +88,11 @@ def contradicted_claims(
     """Return contradicted claims of the newest run, those with the most votes against them first,
     each with its strongest evidence and the quote of it. `after` so many of them, `most` at most;
     `by_question` takes one of each question."""
-    select, given = all_contradicted(results)
-    given |= {"most": most, "after": after, "by_question": by_question}
-    found = results.query(select, given).to_pylist()
+    select, parameters = all_contradicted(results)
+    parameters |= {"most": most, "after": after, "by_question": by_question}
+    rows = results.query(select, parameters).to_pylist()
     return [
-        {**row, "quote": quote_of(row["claim"], row["citation"], row.pop("text"))} for row in found
+        {**row, "quote": quote_of(row["claim"], row["citation"], row.pop("text"))} for row in rows
     ]
 
 
@@ -100,8 +100,8 @@ def all_contradicted(results: Results) -> tuple[str, dict[str, object]]:
     """Return a SELECT of all contradicted claims of the newest run as `contradicted_claims` has
     them, with the passage as `text` in place of the quote, and its parameters."""
     run = results.runs[-1]
-    given = {"run": run.name, "mode": main_mode(run.mode)}
-    return _CONTRADICTED, {**given, "by_question": False, "most": _ALL, "after": 0}
+    parameters = {"run": run.name, "mode": main_mode(run.mode)}
+    return _CONTRADICTED, {**parameters, "by_question": False, "most": _ALL, "after": 0}
 
 
 def _cost_words(row: Row) -> str:
@@ -112,8 +112,8 @@ def _cost_words(row: Row) -> str:
     price = "no cost known" if dollars is None else f"${dollars:,.{2 if dollars >= 1 else 4}f}"
     if unknown and dollars is not None:
         price += f" and the unknown price of {quantity(unknown, 'request')}"
-    said = f"{quantity(row['n_requests'], 'request')}, {quantity(row['tokens'], 'token')}, {price}"
-    return said + (
+    spent = f"{quantity(row['n_requests'], 'request')}, {quantity(row['tokens'], 'token')}, {price}"
+    return spent + (
         f"; {quantity(row['n_saved'], 'answer')} from the cache" if row["n_saved"] else ""
     )
 
@@ -239,11 +239,11 @@ def lowest_responses(results: Results) -> list[Row]:
     run: dict[str, object] = {"run": newest.name}
     mode = run | {"mode": main_mode(newest.mode)}
 
-    def grouped(sql: str, given: dict[str, object]) -> dict[str, list[Row]]:
-        found: dict[str, list[Row]] = {}
-        for row in results.query(sql, given).to_pylist():
-            found.setdefault(row["response_id"], []).append(row)
-        return found
+    def grouped(sql: str, parameters: dict[str, object]) -> dict[str, list[Row]]:
+        groups: dict[str, list[Row]] = {}
+        for row in results.query(sql, parameters).to_pylist():
+            groups.setdefault(row["response_id"], []).append(row)
+        return groups
 
     responses = results.query(_RESPONSES, mode | {"most": _MOST_RESPONSES}).to_pylist()
     run["ids"] = mode["ids"] = [row["response_id"] for row in responses]

@@ -36,6 +36,6 @@ class Pie:
         return str(self)
 
     def __repr__(self) -> str:
-        said = (f"{row['source']} {row['share']:.0%}" for row in self._rows if row["share"])
+        shares = (f"{row['source']} {row['share']:.0%}" for row in self._rows if row["share"])
         of = f" of {self._of}" if self._of else ""
-        return f"<ufo pie{of}: {', '.join(said) or 'no claim'}>"
+        return f"<ufo pie{of}: {', '.join(shares) or 'no claim'}>"

@@ -62,10 +62,10 @@ def trust_in_recall(results: Results) -> str:
 
 def recall_by_variant(results: Results) -> dict[str, dict[str, float | None]]:
     """Return the factual recall of each variant by each formulation."""
-    found: dict[str, dict[str, float | None]] = {}
+    recalls: dict[str, dict[str, float | None]] = {}
     for row in results.query(_RECALL, [results.runs[-1].name]).to_pylist():
-        found.setdefault(row["formulation"], {})[row["variant"]] = row["recall"]
-    return found
+        recalls.setdefault(row["formulation"], {})[row["variant"]] = row["recall"]
+    return recalls
 
 
 def size_in_words(results: Results) -> str:
@@ -81,10 +81,10 @@ def print_recall(results: Results, console: Console) -> None:
     if trust := trust_in_recall(results):
         console.print(trust)
     for view in _views():
-        if found := _rows(results, view, view.shows):
+        if rows := _rows(results, view, view.shows):
             console.print(f"\n{view.title}")
-            left_out = print_table([*found[0]], [[*row.values()] for row in found], console)
-            more = len(results.columns_of(view)) - 1 - len(found[0]) + left_out
+            left_out = print_table([*rows[0]], [[*row.values()] for row in rows], console)
+            more = len(results.columns_of(view)) - 1 - len(rows[0]) + left_out
             tell_left_out(console, more, f"ufo report DIR {view.name} --all")
     lost = unusable(results)
     if lost.many:
@@ -97,5 +97,5 @@ def _views() -> list[View]:
 
 
 def _rows(results: Results, view: View, columns: str = "* EXCLUDE (run)") -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = results.query(view.select(columns)).to_pylist()
-    return found
+    rows: list[dict[str, Any]] = results.query(view.select(columns)).to_pylist()
+    return rows

@@ -170,11 +170,11 @@ def _csv_field(value: object) -> str:
 
 def unique_names(names: Sequence[str]) -> list[str]:
     """Return the names, with `_1`, `_2`, … appended to repeated ones."""
-    found: list[str] = []
+    unique: list[str] = []
     for name in names:
         numbered = chain([name], (f"{name}_{number}" for number in count(1)))
-        found.append(next(one for one in numbered if one not in found))
-    return found
+        unique.append(next(one for one in numbered if one not in unique))
+    return unique
 
 
 # --- tables for people ---------------------------------------------------------------------------
@@ -351,20 +351,20 @@ def _print_table(
         header_style="bold",
     )
     widths = _widths(columns, broken, narrowest, console)
-    for one, width in zip(columns, widths, strict=True):
+    for column, width in zip(columns, widths, strict=True):
         table.add_column(
-            Text(one.head(broken), no_wrap=True, overflow="ellipsis"),
-            justify="left" if one.is_text else "right",
-            no_wrap=one.name not in _PROSE,
+            Text(column.head(broken), no_wrap=True, overflow="ellipsis"),
+            justify="left" if column.is_text else "right",
+            no_wrap=column.name not in _PROSE,
             width=width,
         )
-    for row in zip(*(one.texts for one in columns), strict=True):
+    for row in zip(*(column.texts for column in columns), strict=True):
         cells = []
-        for text, one, width in zip(row, columns, widths, strict=True):
-            if one.name in _PROSE:
+        for text, column, width in zip(row, columns, widths, strict=True):
+            if column.name in _PROSE:
                 cells.append(Text(text))
                 continue
-            shown = _in_lines(text, width) if one.name in _WRAPPED else cut_to(text, width)
+            shown = _in_lines(text, width) if column.name in _WRAPPED else cut_to(text, width)
             cells.append(Text(shown, no_wrap=True, overflow="ellipsis"))
         table.add_row(*cells)
     console.print(table)

@@ -44,33 +44,33 @@ def text_of(
     return out.getvalue()
 
 
-def print_check(found: "Check", console: Console) -> None:
+def print_check(check: "Check", console: Console) -> None:
     """Print the result of checking a text, claim by claim."""
-    console.print(Text(found.headline, style="bold"))
-    lost = found.lost
-    note = f"; {in_numbers(lost.n, lost.of)}" if lost.many and found.score is not None else ""
-    console.print(Text(f"{found.score_in_words}{note}"))
-    if found.trust:
-        console.print(Text(found.trust))
-    for row in found.claims():
+    console.print(Text(check.headline, style="bold"))
+    lost = check.lost
+    note = f"; {in_numbers(lost.n, lost.of)}" if lost.many and check.score is not None else ""
+    console.print(Text(f"{check.score_in_words}{note}"))
+    if check.trust:
+        console.print(Text(check.trust))
+    for row in check.claims():
         print_claim(row, console)
 
 
-def shortfall(found: "Check", no_claim: str = LEFT_OUT) -> str:
+def shortfall(check: "Check", no_claim: str = LEFT_OUT) -> str:
     """Return what keeps a checked text from a gate: its score, what failed, and the claims that are
     contradicted or not found, each with its evidence.
 
     `no_claim` is what the gate takes a text without a claim for.
     """
-    words = found.score_in_words
-    if found.gate_score("pass") != found.gate_score("fail"):  # there is no claim
+    words = check.score_in_words
+    if check.gate_score("pass") != check.gate_score("fail"):  # there is no claim
         others = "no_claim='pass' lets such a text pass, no_claim='fail' counts it as 0"
         words += f" ({others if no_claim == LEFT_OUT else f'no_claim={no_claim!r}'})"
-    rows = [row for row in found.claims() if row["state"] != SUPPORTED]
+    rows = [row for row in check.claims() if row["state"] != SUPPORTED]
     rows.sort(key=lambda row: row["state"] != CONTRADICTED)
 
     def printing(console: Console) -> None:
-        for line in (words, found.lost.sentence, found.headline, found.trust):
+        for line in (words, check.lost.sentence, check.headline, check.trust):
             if line:
                 console.print(Text(line))
         for row in rows:
@@ -79,25 +79,25 @@ def shortfall(found: "Check", no_claim: str = LEFT_OUT) -> str:
     return text_of(printing).rstrip()
 
 
-def print_overview(found: Row, console: Console) -> None:
+def print_overview(overview: Row, console: Console) -> None:
     """Print the result of `overview`."""
-    _print_first(found, console)
-    if found["contradicted"]:
-        shown = found["contradicted"][:_MOST_CLAIMS]
-        of = found["score"]["n_refuted"]
+    _print_first(overview, console)
+    if overview["contradicted"]:
+        shown = overview["contradicted"][:_MOST_CLAIMS]
+        of = overview["score"]["n_refuted"]
         some = f": {len(shown)} of {of:,}" if len(shown) < of else ""
         console.print(Text(f"\nContradicted claims{some}", style="bold"))
         for claim in shown:
             print_claim(claim, console)
     console.print()
-    _print_header(found, console)
-    _print_scores(found, console)
-    _print_corrected(found, console)
-    _print_contributions(found, console)
-    title = f"What failed ({_command(found, 'failures')} has each with its input)"
-    _print_table(title, FAILURE_COLUMNS, found["failures"], console)
-    if found["directory"]:
-        console.print(Text(f"\nResponses, the lowest first: {_command(found, 'scores')}"))
+    _print_header(overview, console)
+    _print_scores(overview, console)
+    _print_corrected(overview, console)
+    _print_contributions(overview, console)
+    title = f"What failed ({_command(overview, 'failures')} has each with its input)"
+    _print_table(title, FAILURE_COLUMNS, overview["failures"], console)
+    if overview["directory"]:
+        console.print(Text(f"\nResponses, the lowest first: {_command(overview, 'scores')}"))
 
 
 def _print_table(
@@ -115,26 +115,27 @@ def _print_table(
         print_table(list(columns), values, console, right)
 
 
-def _command(found: Row, name: str) -> str:
-    if not found["directory"]:
+def _command(overview: Row, name: str) -> str:
+    if not overview["directory"]:
         return f"the view {name}"
-    return f"ufo report {shlex.quote(found['directory'])} {name} --run {shlex.quote(found['run'])}"
+    directory, run = shlex.quote(overview["directory"]), shlex.quote(overview["run"])
+    return f"ufo report {directory} {name} --run {run}"
 
 
-def _print_header(found: Row, console: Console) -> None:
-    used = [row["source"] for row in found["sources"] if row["status"] == "used"]
-    counts = found["counts"]
+def _print_header(overview: Row, console: Console) -> None:
+    used = [row["source"] for row in overview["sources"] if row["status"] == "used"]
+    counts, mode = overview["counts"], overview["mode"]
     size = f"{quantity(counts['responses'], 'response')}, {quantity(counts['units'], 'claim')}"
     failed = counts.get("failures", 0)
     lines = [
-        ("Run", f"{found['title']} ({found['mode']}: {MODES.get(found['mode'], 'unknown mode')})"),
+        ("Run", f"{overview['title']} ({mode}: {MODES.get(mode, 'unknown mode')})"),
         *(
             ("Not asked", f"{row['source']}: {row['reason'] or row['status']}")
-            for row in found["sources"]
+            for row in overview["sources"]
             if row["status"] != "used"
         ),
-        ("Sources", (" → " if found["mode"] == "seq" else ", ").join(used) or "none"),
-        ("Judge", f"{found['judge']}; a tie counts as {found['tie'].replace('_', ' ')}"),
+        ("Sources", (" → " if mode == "seq" else ", ").join(used) or "none"),
+        ("Judge", f"{overview['judge']}; a tie counts as {overview['tie'].replace('_', ' ')}"),
         ("Size", f"{size}, {quantity(failed, 'failure') if failed else 'no failures'}"),
     ]
     print_pairs(((name, one_line(value, _LONGEST_LINE)) for name, value in lines), console, "bold")
@@ -152,33 +153,33 @@ _SCORE_COLUMNS = {
 }
 
 
-def _print_first(found: Row, console: Console) -> None:
+def _print_first(overview: Row, console: Console) -> None:
     """Print what a reader needs first: the headline, the score, and how far to trust it."""
-    console.print(Text(found["headline"], style="bold"))
-    console.print(Text(found["words"], style="bold"))
-    if found["problem"] and (found["beside"] or not found["shown"]):
-        console.print(Text(found["problem"], style="bold yellow"))
-    if found["left_out"]:
-        console.print(Text(found["left_out"]))
-    if found["trust"]:
-        console.print(Text(found["trust"]))
+    console.print(Text(overview["headline"], style="bold"))
+    console.print(Text(overview["words"], style="bold"))
+    if overview["problem"] and (overview["beside"] or not overview["shown"]):
+        console.print(Text(overview["problem"], style="bold yellow"))
+    if overview["left_out"]:
+        console.print(Text(overview["left_out"]))
+    if overview["trust"]:
+        console.print(Text(overview["trust"]))
 
 
-def _print_scores(found: Row, console: Console) -> None:
-    if found["shown"]:
+def _print_scores(overview: Row, console: Console) -> None:
+    if overview["shown"]:
         others = {
-            "Score of decided claims": found["score"]["decided_score"],
-            "evidence support": found["evidence_support"],
+            "Score of decided claims": overview["score"]["decided_score"],
+            "evidence support": overview["evidence_support"],
         }
-        said = [f"{name} {value:.3f}" for name, value in others.items() if value is not None]
-        console.print(Text(f"\n{', '.join(said)}"))
-    people = any(row["human_score"] is not None for row in found["scores"])
+        figures = [f"{name} {value:.3f}" for name, value in others.items() if value is not None]
+        console.print(Text(f"\n{', '.join(figures)}"))
+    people = any(row["human_score"] is not None for row in overview["scores"])
     columns = {k: v for k, v in _SCORE_COLUMNS.items() if people or v != "human_score"}
     for title, key, rows in (
-        ("Scores by mode", {"mode": "mode", "source": "source"}, found["scores"]),
-        ("Models, the most factual first", {"model": "model"}, found["models"]),
+        ("Scores by mode", {"mode": "mode", "source": "source"}, overview["scores"]),
+        ("Models, the most factual first", {"model": "model"}, overview["models"]),
     ):
-        if rows is found["models"] or len(rows) > 1:
+        if rows is overview["models"] or len(rows) > 1:
             # Shown only where there are so many that a score must be read with them.
             many = any(is_many(row["n_unusable"], row["n_judgements"]) for row in rows)
             unusable = {"unusable": "n_unusable"} if many else {}
@@ -187,9 +188,9 @@ def _print_scores(found: Row, console: Console) -> None:
             _print_table(title, key | columns | unusable, shown, console, right)
 
 
-def _print_corrected(found: Row, console: Console) -> None:
+def _print_corrected(overview: Row, console: Console) -> None:
     """Print the score as corrected by people's labels."""
-    row = found["corrected"]
+    row = overview["corrected"]
     if row is None:
         return
     line = Text(f"\n{row['title']}", style="bold")
@@ -200,10 +201,10 @@ def _print_corrected(found: Row, console: Console) -> None:
     if row["nobody"]:
         console.print(Text(f"Nobody labelled any of these: {row['nobody']}"))
     if row["next"]:
-        directory, run = shlex.quote(found["directory"] or "DIR"), shlex.quote(found["run"])
+        directory, run = shlex.quote(overview["directory"] or "DIR"), shlex.quote(overview["run"])
         console.print(Text(f"{row['next']}: ufo label sample {directory} --run {run}"))
     for name in ("corrected_scores", "judge_errors"):
-        console.print(Text(f"more: {_command(found, name)}"))
+        console.print(Text(f"more: {_command(overview, name)}"))
 
 
 _CONTRIBUTIONS = {
@@ -213,9 +214,9 @@ _CONTRIBUTIONS = {
 }
 
 
-def _print_contributions(found: Row, console: Console) -> None:
+def _print_contributions(overview: Row, console: Console) -> None:
     for mode, title in _CONTRIBUTIONS.items():
-        own = [row for row in found["contributions"] if row["mode"] == mode]
+        own = [row for row in overview["contributions"] if row["mode"] == mode]
         rows = [
             {
                 "source": "(undecided)" if row["source"] == NO_SOURCE else row["source"],
@@ -274,8 +275,8 @@ def _evidence(row: Row) -> str:
     where = ", ".join(one_line(part, 120) for part in (row["title"], row["url"]) if part)
     # A passage that does not answer is no evidence: only where it is from is said.
     quoted = row["quote"] if row["label"] is not None else row["citation"]
-    said = f'"{one_line(quoted, 300)}"' if quoted else ""
-    return " - ".join(filter(None, (said, where)))
+    quote = f'"{one_line(quoted, 300)}"' if quoted else ""
+    return " - ".join(filter(None, (quote, where)))
 
 
 def _why(row: Row) -> str:

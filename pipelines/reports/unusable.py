@@ -103,9 +103,11 @@ class Unusable:
         head = in_numbers(self.n, self.of)
         if self.extraction:
             head = f"no claim could be extracted from {self.n:,} of {quantity(self.of, 'response')}"
-        told = " ".join(self.said.split())
-        told = told if len(told) <= _MOST_WORDS else f"{told[:_MOST_WORDS]} …"
-        return f"{head}{advice}" + (f" ({why})" if why else "") + (f": {told}" if told else "")
+        message = " ".join(self.said.split())
+        message = message if len(message) <= _MOST_WORDS else f"{message[:_MOST_WORDS]} …"
+        return (
+            f"{head}{advice}" + (f" ({why})" if why else "") + (f": {message}" if message else "")
+        )
 
 
 def unusable(results: "Results", of_stream: bool = False) -> Unusable:
@@ -123,26 +125,26 @@ def unusable(results: "Results", of_stream: bool = False) -> Unusable:
     reasons = {row["why"]: row["n"] for row in counted if row["why"] is not None}
     n, first = sum(reasons.values()), next(iter(reasons), "")
     messages = results.query(_SAID, {"run": run.name, "reason": first}).to_pylist()
-    said = str(messages[0]["message"]) if messages else ""
+    message = str(messages[0]["message"]) if messages else ""
     again = "the same command with --if_finished retry_errors"
     if run.mode == "recall" or extraction:
         again = "the same command once more"
     if of_stream:
         again = "the stream again without the folder of this window"
-    advice = _advice(run, first, said, extraction, again)
+    advice = _advice(run, first, message, extraction, again)
     of = max(n, run.counts["responses"]) if extraction else of
-    return Unusable(n, of, reasons, advice, extraction, said)
+    return Unusable(n, of, reasons, advice, extraction, message)
 
 
-def _advice(run: "Run", reason: str, said: str, extraction: bool, again: str) -> str:
+def _advice(run: "Run", reason: str, message: str, extraction: bool, again: str) -> str:
     """Return advice for a run in which most judgements, or extractions, fail for this reason;
     `again` is how to evaluate it again."""
     recall = run.mode == "recall"
-    if said.startswith(ERROR_IN):
+    if message.startswith(ERROR_IN):
         return f"mending what raised this error, then {again}"
     if reason == TRANSPORT:
         # A request refused for its content will be refused at any rate.
-        refused = extraction or _REFUSED.search(said)
+        refused = extraction or _REFUSED.search(message)
         pace = "" if refused else "a lower --concurrency or a longer --timeout, "
         return f"`ufo doctor`, {pace}then {again}"
     if reason == UNSUPPORTED_LANGUAGE:

@@ -27,9 +27,9 @@ from ufo.pipelines.runs.inputs import InputFile
 from ufo.pipelines.version import VERSION
 from ufo.schemas import storage
 from ufo.schemas.errors import InputChanged, RunError, UsageError, reason_of
+from ufo.schemas.file_systems import command_error, is_remote
 from ufo.schemas.records import Part
 from ufo.schemas.state_files import entry, read_state, write_state
-from ufo.schemas.storage import shared_folder
 from ufo.schemas.tables import (
     SCHEMA_VERSION,
     check_part,
@@ -38,6 +38,7 @@ from ufo.schemas.tables import (
     to_arrow,
     write_part,
 )
+from ufo.schemas.temporary import shared_folder
 from ufo.schemas.text import without_secrets
 from ufo.transforms.job import WAITING
 from ufo.transforms.llm.usage_log import logged_requests
@@ -86,7 +87,7 @@ def fingerprint_of(
     sources: Sequence[Mapping[str, Any]] | None,
 ) -> Fingerprint:
     """Return everything that affects the results, as plain JSON."""
-    found: dict[str, Any] = {
+    fingerprint: dict[str, Any] = {
         "inputs": [{"name": f.name, "size": f.size, "sha256": f.sha256} for f in files],
         "options": options,
         "chunk_size": chunk_size,
@@ -94,8 +95,8 @@ def fingerprint_of(
         "ufo_version": VERSION,
     }
     if sources is not None:
-        found["sources"] = [dict(one) for one in sources]
-    plain: Fingerprint = json.loads(json.dumps(found, default=str))
+        fingerprint["sources"] = [dict(one) for one in sources]
+    plain: Fingerprint = json.loads(json.dumps(fingerprint, default=str))
     return plain
 
 
@@ -110,16 +111,16 @@ def name_of(fingerprint: Fingerprint) -> str:
 
 def differences(old: Fingerprint, new: Fingerprint, at: str = "") -> list[str]:
     """Return the differences between two fingerprints, one line each."""
-    found = []
+    lines = []
     for key in sorted({*old, *new}):
         before, after = old.get(key), new.get(key)
         if before == after:
             continue
         if isinstance(before, Mapping) and isinstance(after, Mapping):
-            found += differences(before, after, f"{at}{key}.")
+            lines += differences(before, after, f"{at}{key}.")
         else:
-            found.append(f"{at}{key}: {_short(before)} → {_short(after)}")
-    return found
+            lines.append(f"{at}{key}: {_short(before)} → {_short(after)}")
+    return lines
 
 
 def _reused(run: str | None) -> dict[str, str]:
@@ -134,11 +135,11 @@ def _short(value: object) -> str:
 @contextmanager
 def run_lock(output: str, folder: str, name: str) -> Iterator[None]:
     """Hold the run's lock, so that only one command writes its folder."""
-    if storage.is_remote(output):
+    if is_remote(output):
         try:
             storage.files_below(folder)
         except OSError as error:
-            raise storage.command_error(
+            raise command_error(
                 f"--output {output!r} cannot be written: {reason_of(error)}", error
             ) from error
         yield
@@ -264,10 +265,10 @@ class Attempt:
             names = {line.partition(":")[0] for line in changed}
             # The default size of chunks follows from the input.
             grown = "inputs" in names and names <= {"inputs", "chunk_size"}
-            said = "\n  ".join(changed)
+            listed = "\n  ".join(changed)
             raise (InputChanged if grown else UsageError)(
                 f"the unfinished attempt in {attempt.folder} differs from this command:\n"
-                f"  {said}\nRun it as it was started to complete it, pass --fresh to start "
+                f"  {listed}\nRun it as it was started to complete it, pass --fresh to start "
                 "over, or --run NAME to keep both."
             )
         attempt = cls(run_folder, uuid4().hex[:8], fingerprint)
@@ -298,7 +299,7 @@ class Attempt:
 
     def local_folder(self) -> str:
         """Return a folder on this machine for files that only its processes share."""
-        if not storage.is_remote(self.folder):
+        if not is_remote(self.folder):
             return self.folder
         return os.path.join(shared_folder(), f"ufo-{self.identifier}")
 
@@ -357,7 +358,7 @@ class Attempt:
         """Write for `ufo status`: the process that works on the attempt, the number of input lines,
         the file of batches, and the words of the `ufo` command, none in Python."""
         path = storage.join(self.folder, PROCESS)
-        found = {
+        process = {
             "host": socket.gethostname(),
             "pid": os.getpid(),
             "started_at": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -365,7 +366,7 @@ class Attempt:
             "batches": batches,
             "command": [_without_secrets(word) for word in command],
         }
-        write_state(path, found)
+        write_state(path, process)
 
 
 def read_note(path: str, make: Callable[[dict[str, Any]], T]) -> T | None:
@@ -386,7 +387,7 @@ def _written(folder: str, chunk: str, content: dict[str, Any]) -> Written:
     if _checksum(parts) != content["checksum_of_parts"]:
         raise ValueError("the parts in its folder are not those of this note")
     for part in parts:
-        if part.sha256 and not storage.is_remote(part.path):
+        if part.sha256 and not is_remote(part.path):
             check_part(part.path, part.sha256, AGAIN)
     return Written(parts, entry(content, "counters", dict))
 

@@ -35,7 +35,7 @@ from ufo.schemas.text import quantity
 from ufo.transforms.llm import usage_log
 from ufo.transforms.llm.batch_api import FAILED, BatchState, OpenAiBatches, says
 from ufo.transforms.llm.batch_lines import error_of
-from ufo.transforms.llm.batch_store import ASKING, STORED, Batch, BatchStore, Reply, Sent
+from ufo.transforms.llm.batch_store import ASKING, STORED, Batch, BatchedRequest, BatchStore, Reply
 from ufo.transforms.llm.budget import capped, priced, upper_bound
 from ufo.transforms.llm.chat import tokens
 from ufo.transforms.llm.client_settings import BatchSettings, ClientSettings
@@ -123,12 +123,12 @@ class Rounds:
                 "interrupted; batches under way go on at their provider, and the same command "
                 "collects their replies"
             ) from None
-        done = [found for one in chunks if (found := attempt.done(one.number)) is not None]
+        done = [written for one in chunks if (written := attempt.done(one.number)) is not None]
         if len(done) < len(chunks):
             raise RunError("a part is damaged; the same command evaluates its chunk again")
         self._store.forget()
-        parts = [part for found in done for part in found.parts]
-        return Written(parts, sum_counters([found.counters for found in done]))
+        parts = [part for written in done for part in written.parts]
+        return Written(parts, sum_counters([written.counters for written in done]))
 
     def _pass_through(self, left: Sequence[Chunk], attempt: Attempt, evaluate: Evaluate) -> None:
         stuck = False
@@ -290,9 +290,9 @@ class Rounds:
                 self._store.take_back(batch)
                 return False
             state = api.state(name)
-            said = f"{state.code}: {state.message}"
-            if state.phase == FAILED and says("enqueued", said):
-                return self._refused(batch, state.source, said, passes=True)
+            message = f"{state.code}: {state.message}"
+            if state.phase == FAILED and says("enqueued", message):
+                return self._refused(batch, state.source, message, passes=True)
             if not state.phase:
                 self._say(f"{state.word!r} is no state of a batch that ufo knows; it is waited for")
             ended = batch.ended or (time.time() if state.ended else 0.0)
@@ -341,8 +341,8 @@ class Rounds:
             return False
         if (damaged or len(keys) != batch.requests) and not state.message:
             requests = quantity(batch.requests, "request")
-            told = f"{quantity(len(keys), 'request')} and {quantity(damaged, 'damaged line')}"
-            self._say(f"batch {batch.id} of {requests} has replies to {told}")
+            replied = f"{quantity(len(keys), 'request')} and {quantity(damaged, 'damaged line')}"
+            self._say(f"batch {batch.id} of {requests} has replies to {replied}")
         self._finish(batch, state, waiting, errors)
         return True
 
@@ -350,15 +350,15 @@ class Rounds:
         self,
         batch: Batch,
         state: BatchState,
-        waiting: Mapping[str, Sent],
+        waiting: Mapping[str, BatchedRequest],
         errors: Mapping[str, Reply],
     ) -> None:
         """Store an error for each request that is still waiting, or make it new again. Raise a
         RunError where any other request would get the same."""
-        told = state.message or f"the batch ended without a reply to this request ({state.word})"
-        said = {"error": {"code": state.code, "message": told}}
+        message = state.message or f"the batch ended without a reply to this request ({state.word})"
+        body = {"error": {"code": state.code, "message": message}}
         replies = {
-            key: errors.get(key) or Reply(state.code, said, f"{batch.id}/{key}") for key in waiting
+            key: errors.get(key) or Reply(state.code, body, f"{batch.id}/{key}") for key in waiting
         }
         met = {key: error_of(batch.endpoint, reply) for key, reply in replies.items()}
         ends = self._ends_run(batch, [error for error in met.values() if error])
@@ -398,10 +398,12 @@ class Rounds:
         last = met[-needed:]
         if len(last) < needed or len(set(last)) > 1:
             return ""
-        said = errors[0].message.rstrip(".")
-        return f"{said}. All requests got this; the same command asks again"
+        message = errors[0].message.rstrip(".")
+        return f"{message}. All requests got this; the same command asks again"
 
-    def _counted(self, request: Sent, reply: Reply, error: SendError | None = None) -> Usage:
+    def _counted(
+        self, request: BatchedRequest, reply: Reply, error: SendError | None = None
+    ) -> Usage:
         """Return the usage row of a request that has a reply; write it into the run's log first: if
         the process is killed between the two, it is repeated there and then counted once. A reply
         without its tokens counts as the most that it may cost."""

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ufo.pipelines.options.jobs import job_of_text
-from ufo.pipelines.reports.asked import asked_of
+from ufo.pipelines.reports.check_settings import check_settings_of
 from ufo.pipelines.reports.evaluation import Check
-from ufo.pipelines.runs.given import line_of
+from ufo.pipelines.runs.program_input import line_of
 from ufo.schemas.errors import RunError, UsageError
 from ufo.schemas.records import Failure
 from ufo.transforms.check_text import check_text, opened
@@ -40,13 +40,13 @@ async def check(
 async def _check(
     text: str, question: str | None, references: Sequence[str], job: Job, client: Client | None
 ) -> Check:
-    given = {"response": text, "question": question, "reference_answers": references}
-    record = parse("text", line_of(given).encode())
+    fields = {"response": text, "question": question, "reference_answers": references}
+    record = parse("text", line_of(fields).encode())
     if isinstance(record, Failure):
         raise UsageError(record.message)
     try:
         async with opened(job, client) as (sources, judge):
             rows = await check_text(record, sources, judge, job)
-            return Check(rows, asked_of(job))
+            return Check(rows, check_settings_of(job))
     except LlmError as error:
         raise RunError(error.message) from error

@@ -22,8 +22,8 @@ from ufo.schemas.row import OF_CELLS, has_value
 from ufo.schemas.text import quantity
 from ufo.transforms.columns import FIELDS, advised, paths_of
 from ufo.transforms.extract import LABELS_LEFT_OUT, OUT_OF_RANGE, REPEATED
-from ufo.transforms.job import Line, Split, lines
 from ufo.transforms.read import Columns, parse
+from ufo.transforms.splits import Line, Split, lines
 
 MAX_LINES = 4_000
 _MIN_LINES = 500
@@ -157,8 +157,8 @@ class SeenRecords:
         if at == len(self._sorted):
             return None
         # NumPy drops zeros at the end of bytes.
-        found = bytes(self._sorted[at]).ljust(_HASH.itemsize, b"\0")
-        return found[_ID_BYTES:] if found.startswith(hashed) else None
+        entry = bytes(self._sorted[at]).ljust(_HASH.itemsize, b"\0")
+        return entry[_ID_BYTES:] if entry.startswith(hashed) else None
 
 
 class InputReport:
@@ -182,13 +182,13 @@ class InputReport:
         """Return `parse` wrapped so that each record and failure is counted here."""
 
         def parsed(key: str, line: bytes, max_line_bytes: int) -> R | Failure:
-            found = parse(key, line, max_line_bytes)
+            record = parse(key, line, max_line_bytes)
             self._lines += 1
-            if not isinstance(found, Failure):
+            if not isinstance(record, Failure):
                 self._usable = True
             elif self._first is None:
-                self._first = found
-            return found
+                self._first = record
+            return record
 
         return parsed
 
@@ -209,7 +209,7 @@ class InputReport:
                 self._unknown[name] = 1
                 self._advice[name] = None if name in FIELDS else advised(name, value)
 
-    def told(self, chunks: Iterator[C], say: Callable[[str], object]) -> Iterator[C]:
+    def with_warnings(self, chunks: Iterator[C], say: Callable[[str], object]) -> Iterator[C]:
         """Yield the chunks; pass what is missing in them, and the warning, to `say` at the end."""
         yield from chunks
         if self._missing and self._there:
@@ -249,25 +249,25 @@ class InputReport:
         if self._usable or self._first is None:
             return
         first = self._first
-        said = (
+        sentences = (
             f"--input {', '.join(files)}: no record of the input can be used, of {self._lines:,}.",
             f"{first.key}: {first.message}{'' if first.message.endswith('?') else '.'}",
             f"It begins: {(first.input or '')[:_EXAMPLE]}",
             *self._columns_left_out(),
         )
-        raise NothingUsable(" ".join(said))
+        raise NothingUsable(" ".join(sentences))
 
     def warning(self) -> str | None:
         """Return one warning about files whose encoding is guessed, columns that are left out and
         unknown keys, or None."""
-        found = [
+        sentences = [
             f"{name} is not UTF-8, and was read as Windows-1252; convert it where that is wrong."
             for name in self._guessed
         ]
-        found += self._columns_left_out()
+        sentences += self._columns_left_out()
         if self._unknown:
-            found.append(self._unknown_keys())
-        return " ".join(found) or None
+            sentences.append(self._unknown_keys())
+        return " ".join(sentences) or None
 
     def _columns_left_out(self) -> list[str]:
         if not self._left_out:
@@ -305,6 +305,6 @@ def input_warnings(counters: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
     if same := counters.get("read", {}).get("same"):
         yield f"{quantity(same, 'exact duplicate')} of an earlier record: each was evaluated once."
     counts = counters.get("extract", {})
-    found = [f"{counts[name]:,} {what}" for name, what in _PROBLEMS.items() if counts.get(name)]
-    if found:
-        yield f"Of the claims given in the input, {'; '.join(found)}."
+    problems = [f"{counts[name]:,} {what}" for name, what in _PROBLEMS.items() if counts.get(name)]
+    if problems:
+        yield f"Of the claims given in the input, {'; '.join(problems)}."

@@ -13,7 +13,7 @@ from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.forms import CALL, SAMPLE, Capabilities
 from ufo.transforms.llm.request import EXTRACTOR, KNOWLEDGE, VERIFIER, LlmError
-from ufo.transforms.llm.shared import shared_memory
+from ufo.transforms.llm.shared import shared_cache
 from ufo.transforms.loop import wait_for
 from ufo.transforms.sources.fact_source import SourceSpec
 
@@ -57,18 +57,18 @@ async def _probe(
     client = OpenAiClient(settings)
     known = {}
     reached = set()
-    memory = shared_memory(settings)
+    cache = shared_cache(settings)
     try:
         shapes: dict[Endpoint, tuple[str, list[str]]] = {}
         for role, shape in roles:
             shapes.setdefault(settings.endpoints[role], (role, []))[1].append(shape)
         for endpoint, (role, wanted) in shapes.items():
             key = _key(endpoint, wanted)
-            before = _before((await memory.get_many([key])).get(key))
+            before = _before((await cache.get_many([key])).get(key))
             if before is None:
                 before, _ = await client.probe(role, *dict.fromkeys(wanted))
                 reached.add(endpoint.url)
-                await memory.put_many({key: _entry(before)})
+                await cache.put_many({key: _entry(before)})
             else:
                 answered, context = await client.look(role)
                 if several and answered:
@@ -82,8 +82,8 @@ async def _probe(
     finally:
         await client.aclose()
     # A cache that cannot be written was reported here; the workers need not try it again.
-    settings = replace(settings, cache_writes=memory.writes)
-    if not memory.reads:
+    settings = replace(settings, cache_writes=cache.writes)
+    if not cache.reads:
         settings = replace(settings, cache=None)
     return replace(settings, capabilities=known, reached=frozenset(reached))
 

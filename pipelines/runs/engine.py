@@ -32,7 +32,8 @@ from ufo.schemas import storage
 from ufo.schemas.errors import Interrupted
 from ufo.schemas.state_files import read_state, write_state
 from ufo.schemas.tables import registered_parts
-from ufo.transforms.job import Job, Split
+from ufo.transforms.job import Job
+from ufo.transforms.splits import Split
 
 CHUNK = "portable"
 FILE = "job.json"
@@ -133,11 +134,11 @@ def run_on_engine(
         remedy = next((said for words, said in _REMEDIES.items() if words in failed.message), "")
         failed.reword(failed.message + remedy)
         raise failed from error
-    found = Written(registered_parts(folder), engine_counters(result))
-    check_complete(found.parts, job)
-    attempt.mark_done(CHUNK, found, name)
-    progress.chunk(n_lines, found.counters, True)
-    return found
+    written = Written(registered_parts(folder), engine_counters(result))
+    check_complete(written.parts, job)
+    attempt.mark_done(CHUNK, written, name)
+    progress.chunk(n_lines, written.counters, True)
+    return written
 
 
 def engine_counters(result: Any) -> dict[str, dict[str, int]]:
@@ -256,8 +257,8 @@ def _cancel_on_flink(
 
 def _state(url: str, name: str) -> tuple[str | None, str | None]:
     """Return the id and the state of the newest job of that name."""
-    found = [job for job in ask_flink(f"{url}/jobs/overview")["jobs"] if job["name"] == name]
-    newest = max(found, key=lambda job: job["start-time"], default=None)
+    jobs = [job for job in ask_flink(f"{url}/jobs/overview")["jobs"] if job["name"] == name]
+    newest = max(jobs, key=lambda job: job["start-time"], default=None)
     return (newest["jid"], newest["state"]) if newest else (None, None)
 
 

@@ -22,6 +22,7 @@ from ufo.pipelines.runs.attempt import AGAIN, Attempt, Written, read_note
 from ufo.pipelines.version import VERSION
 from ufo.schemas import storage
 from ufo.schemas.errors import RunError
+from ufo.schemas.file_systems import is_remote
 from ufo.schemas.records import Part, SourceStatus
 from ufo.schemas.state_files import entry, write_state
 from ufo.schemas.tables import (
@@ -147,7 +148,7 @@ def _ready(attempt: Attempt, content: dict[str, Any]) -> tuple[Manifest, dict[st
         for file in listed["files"]:
             moved = storage.join(attempt.run_folder, file)
             here = moves[file] if storage.exists(moves[file]) else moved
-            if not storage.is_remote(here):
+            if not is_remote(here):
                 check_part(here, listed["sha256"].get(file), AGAIN)
     return manifest, moves
 
@@ -193,10 +194,10 @@ def each_passage_once(parts: Sequence[Part]) -> list[Part]:
     if sum(part.table == "passages" for part in parts) < 2:
         return list(parts)
     seen: set[str] = set()
-    found = []
+    kept = []
     for part in parts:
         if part.table != "passages":
-            found.append(part)
+            kept.append(part)
             continue
         ids = read_rows(part.path, ["passage_id"])["passage_id"].to_pylist()
         repeated = [passage_id for passage_id in ids if passage_id in seen]
@@ -210,8 +211,8 @@ def each_passage_once(parts: Sequence[Part]) -> list[Part]:
                 continue
             # A new file: if the run is stopped here, the resumed attempt needs the original.
             part = write_part(part.table, part.path + ".once", rows)
-        found.append(part)
-    return found
+        kept.append(part)
+    return kept
 
 
 def check_complete(parts: Sequence[Part], job: Job) -> None:

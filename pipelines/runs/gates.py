@@ -26,10 +26,10 @@ def failed_gates(chosen: Settings, results: Results) -> tuple[list[str], dict[st
     """
     failed: list[str] = []
     if chosen.fail_under is not None or chosen.min_scored is not None:
-        said = score_summary(results)
+        summary = score_summary(results)
         names = ("left_out", "n_not_extracted")
-        more = {"score_in_words": said["words"], **{name: said[name] for name in names}}
-        failed += limits_missed(chosen, {**said["score"], **more})
+        more = {"score_in_words": summary["words"], **{name: summary[name] for name in names}}
+        failed += limits_missed(chosen, {**summary["score"], **more})
     if chosen.baseline is None:
         return failed, None
     compared = compare_with_baseline(chosen, results.runs[-1].name)
@@ -38,21 +38,21 @@ def failed_gates(chosen: Settings, results: Results) -> tuple[list[str], dict[st
 
 def limits_missed(chosen: Settings, summary: Mapping[str, Any]) -> list[str]:
     """Return a sentence for each limit that the run falls short of."""
-    found = []
+    missed = []
     score = gate_score(summary, chosen.no_claim)
     if chosen.fail_under is not None and (score is None or score < chosen.fail_under):
-        said = summary["score_in_words"]
+        reached = summary["score_in_words"]
         silent = n_silent(summary)
         if chosen.no_claim != LEFT_OUT and silent:
             of = f"{quantity(silent, 'response')} without a claim"
-            said = f"{score:.3f} by --no_claim {chosen.no_claim}, with {of}; {said}"
-        found.append(f"Below --fail_under {chosen.fail_under}: {said}")
+            reached = f"{score:.3f} by --no_claim {chosen.no_claim}, with {of}; {reached}"
+        missed.append(f"Below --fail_under {chosen.fail_under}: {reached}")
     responses = summary["n_responses"]
     share = summary["n_scored"] / responses if responses else 0.0
     if chosen.min_scored is not None and share < chosen.min_scored:
         why = summary["left_out"] or "there is no response"
-        found.append(f"Below --min_scored {chosen.min_scored}: {why}")
-    return found
+        missed.append(f"Below --min_scored {chosen.min_scored}: {why}")
+    return missed
 
 
 def compare_with_baseline(chosen: Settings, run: str) -> dict[str, Any]:
@@ -63,13 +63,13 @@ def compare_with_baseline(chosen: Settings, run: str) -> dict[str, Any]:
         UsageError: the baseline is gone.
     """
     try:
-        found = compare(chosen.output, str(chosen.baseline), run, chosen.least_shared)
+        comparison = compare(chosen.output, str(chosen.baseline), run, chosen.least_shared)
     except NothingToCompare as error:
         return {"comparison": None, **nothing_compared(error)}
-    found = with_verdict(found, chosen.fail_if_worse)
+    comparison = with_verdict(comparison, chosen.fail_if_worse)
     return {
-        "comparison": found,
-        **{name: found[name] for name in ("decided", "undecided", "worse")},
+        "comparison": comparison,
+        **{name: comparison[name] for name in ("decided", "undecided", "worse")},
     }
 
 

@@ -14,6 +14,7 @@ from typing import BinaryIO, Final, cast
 
 from ufo.schemas import storage
 from ufo.schemas.errors import NothingToEvaluate, UsageError, reason_of
+from ufo.schemas.file_systems import command_error, is_remote
 from ufo.schemas.rows import (
     HEAD_BYTES,
     LINES,
@@ -22,6 +23,7 @@ from ufo.schemas.rows import (
     as_json_lines,
     layers_of,
 )
+from ufo.schemas.temporary import check_temporary_folder, own_folder, temporary_folder
 from ufo.schemas.text import escaped
 from ufo.transforms.columns import NAMES
 
@@ -71,16 +73,16 @@ def find_inputs(patterns: Sequence[str]) -> list[str]:
     Raises:
         UsageError: a pattern that matches nothing, a missing file, or a folder.
     """
-    found: dict[str, None] = {}
+    matched: dict[str, None] = {}
     for pattern in patterns:
         if pattern in _STDIN_PATHS:
-            if found.keys().isdisjoint(_STDIN_PATHS):  # it is one, whatever its names
-                found[pattern] = None
+            if matched.keys().isdisjoint(_STDIN_PATHS):  # it is one, whatever its names
+                matched[pattern] = None
             continue
         try:
             paths = storage.matches(pattern)
         except (OSError, ValueError) as error:
-            raise storage.command_error(
+            raise command_error(
                 f"--input {pattern!r} cannot be read: {reason_of(error)}", error
             ) from error
         if not paths:
@@ -90,8 +92,8 @@ def find_inputs(patterns: Sequence[str]) -> list[str]:
         for path in paths:
             if os.path.isdir(path):
                 raise folder_refused(path)
-            found[path] = None
-    return list(found)
+            matched[path] = None
+    return list(matched)
 
 
 def folder_refused(path: str) -> UsageError:
@@ -108,8 +110,8 @@ def copies() -> Iterator[str]:
     Raises:
         UsageError: the folder for temporary files cannot be used.
     """
-    storage.check_temporary_folder()
-    with storage.own_folder() as own, storage.temporary_folder(own) as folder:
+    check_temporary_folder()
+    with own_folder() as own, temporary_folder(own) as folder:
         yield folder
 
 
@@ -169,7 +171,7 @@ def _read(path: str, name: str, copy: str, used: Used, local: bool) -> InputFile
             block = stream.read(_BLOCK)
             forms = layers_of(block[:HEAD_BYTES], NAMES)[0]
             form, is_guessed = forms[0], WINDOWS in forms
-            copied = piped or (storage.is_remote(path) and (local or form != LINES))
+            copied = piped or (is_remote(path) and (local or form != LINES))
             here = f"{copy}.copy" if copied else path
             with open(here, "wb") if copied else nullcontext() as sink:
                 while block:
@@ -188,7 +190,7 @@ def _read(path: str, name: str, copy: str, used: Used, local: bool) -> InputFile
             if copied:
                 os.unlink(here)
     except (OSError, ValueError) as error:
-        raise storage.command_error(
+        raise command_error(
             f"--input {path!r} cannot be read: {reason_of(error)}", error
         ) from error
     return InputFile(path, name, size, digest.hexdigest(), lines, plain, piped)

@@ -41,11 +41,11 @@ _ROOMY = 80  # columns of a terminal; with fewer the bar is short
 _LOGGED = (REQUESTS, IN_FLIGHT, PROMPT_TOKENS, COMPLETION_TOKENS)
 
 
-def sum_counters(found: Sequence[Counters]) -> dict[str, dict[str, int]]:
+def sum_counters(chunks: Sequence[Counters]) -> dict[str, dict[str, int]]:
     """Return the sums over the counters of several chunks."""
     sums: dict[str, Counter[str]] = {}
-    for one in found:
-        for step, counts in one.items():
+    for counters in chunks:
+        for step, counts in counters.items():
             sums.setdefault(step, Counter()).update(counts)
     return {step: dict(counts) for step, counts in sorted(sums.items())}
 
@@ -193,11 +193,11 @@ class Progress:
 
     def _by_source(self, counts: Counter[str]) -> Counter[str]:
         """Return how many units each source decided, or in pooled modes had a valid answer for."""
-        found = Counter({one: counts[f"source:{one}.answered"] for one in self._sources})
+        decided = Counter({one: counts[f"source:{one}.answered"] for one in self._sources})
         if self._mode in (SEQ, SINGLE) and self._sources:
             last = f"source:{self._sources[-1]}"
-            found["undecided"] = counts[f"{last}.units_in"] - counts[f"{last}.answered"]
-        return +found
+            decided["undecided"] = counts[f"{last}.units_in"] - counts[f"{last}.answered"]
+        return +decided
 
     def _figures(self) -> dict[str, Any]:
         counts = self._counts()

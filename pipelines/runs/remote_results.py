@@ -15,11 +15,12 @@ from pathlib import Path
 from filelock import FileLock
 
 from ufo.schemas import storage
+from ufo.schemas.cache_folder import kept_folder
 from ufo.schemas.errors import RunError, UfoError, reason_of
+from ufo.schemas.file_systems import RemoteError, command_error, is_remote
 from ufo.schemas.results import Results
 from ufo.schemas.run_folders import RunNotFound, why_not_found
 from ufo.schemas.run_folders import choose_runs as choose_here
-from ufo.schemas.storage import kept_folder
 from ufo.schemas.tables import BESIDE_RUNS, MANIFEST, RUN_PREFIX, Run
 from ufo.schemas.views import tables_of, with_needs
 
@@ -41,10 +42,10 @@ def open_results(
         UsageError, RunError: as in that function; also if the folder cannot be reached.
     """
     tables = None if only is None else tables_of(with_needs(only))
-    found = choose_runs(directory, run, all_runs, tables)
+    runs = choose_runs(directory, run, all_runs, tables)
     if tables is not None:
-        found = [_with(one, tables) for one in found]
-    return Results(found, reports, threshold)
+        runs = [_with(one, tables) for one in runs]
+    return Results(runs, reports, threshold)
 
 
 def choose_runs(
@@ -58,7 +59,7 @@ def choose_runs(
     `tables` names the tables whose part files are needed, None for all.
     """
     there = str(directory)
-    if not storage.is_remote(there):
+    if not is_remote(there):
         return choose_here(directory, run, all_runs)
     there = there.rstrip("/")
     here = kept_folder("runs", sha256(there.encode()).hexdigest()[:16])
@@ -69,16 +70,16 @@ def choose_runs(
         else:
             _sync(here, there, f"{RUN_PREFIX}*/{MANIFEST}")
         try:
-            found = choose_here(here, run, all_runs)
+            runs = choose_here(here, run, all_runs)
         except RunNotFound as error:
             # The copy has only the finished runs of the folder itself.
             raise RunNotFound(why_not_found(there, [] if run is None else [run])) from error
         for table in BESIDE_RUNS:
             _sync(here, there, f"{table}/*.parquet")
         if tables is not None:
-            found = [_with(one, tables) for one in found]
-        _download_parts(here, there, found)
-    return found
+            runs = [_with(one, tables) for one in runs]
+        _download_parts(here, there, runs)
+    return runs
 
 
 def _with(run: Run, tables: Collection[str]) -> Run:
@@ -92,10 +93,8 @@ def _named(here: Path, there: str) -> Iterator[None]:
         yield
     except UfoError as error:
         raise type(error)(error.message.replace(str(here), there)) from error
-    except storage.RemoteError as error:
-        raise storage.command_error(
-            f"{there!r} cannot be read: {reason_of(error)}", error
-        ) from error
+    except RemoteError as error:
+        raise command_error(f"{there!r} cannot be read: {reason_of(error)}", error) from error
     except OSError as error:
         raise RunError(f"{there!r} cannot be read: {error}") from error
 
@@ -103,16 +102,16 @@ def _named(here: Path, there: str) -> Iterator[None]:
 def _sync(here: Path, there: str, pattern: str) -> None:
     """Download the files that match, and delete copies of files that have gone there."""
     paths = storage.matches(storage.join(glob.escape(there), pattern))
-    found = [path[len(there) + 1 :] for path in paths]
+    names = [path[len(there) + 1 :] for path in paths]
     for path in here.glob(pattern):
-        if path.relative_to(here).as_posix() not in found:
+        if path.relative_to(here).as_posix() not in names:
             path.unlink()
-    _download(here, there, found)
+    _download(here, there, names)
 
 
-def _download_parts(here: Path, there: str, found: Sequence[Run]) -> None:
+def _download_parts(here: Path, there: str, runs: Sequence[Run]) -> None:
     missing = []
-    for run in found:
+    for run in runs:
         listed = {path for paths in run.files.values() for path in paths}
         missing += [path.relative_to(here).as_posix() for path in listed if not path.exists()]
     _download(here, there, sorted(missing))

@@ -85,8 +85,8 @@ def reuse_from(
     """
     left_out = ("inputs", "chunk_size") if since else ()
     old, new = (
-        {key: value for key, value in one.items() if key not in left_out}
-        for one in (earlier["fingerprint"], fingerprint)
+        {key: value for key, value in fingerprinted.items() if key not in left_out}
+        for fingerprinted in (earlier["fingerprint"], fingerprint)
     )
     changed = differences(old, new)
     if changed:
@@ -98,11 +98,11 @@ def reuse_from(
             + f"\nGive the options it was made with, {remedy}, or another --run."
         )
     with open_results(output, run) as results:
-        found = results.query(_WITHOUT_ERRORS)
+        rows = results.query(_WITHOUT_ERRORS)
         total = results.query("SELECT count(*) AS n FROM responses")["n"][0].as_py()
         spent = {} if since else results.query(_SPENT).to_pylist()[0]
     hashes = dict(
-        zip(found["response_id"].to_pylist(), found["record_hash"].to_pylist(), strict=True)
+        zip(rows["response_id"].to_pylist(), rows["record_hash"].to_pylist(), strict=True)
     )
     return Reuse(run, earlier["attempt"], hashes, total - len(hashes), since, spent)
 

@@ -20,7 +20,8 @@ from typing import Any, Final
 
 from ufo.pipelines import logs
 from ufo.pipelines.options.beam_flags import IN_PROCESS, runner_of
-from ufo.pipelines.options.jobs import Chosen, choose, job_of, recall_job_of, recorded
+from ufo.pipelines.options.choose_sources import ChosenSources, choose_sources, snapshot_folders
+from ufo.pipelines.options.jobs import job_of, recall_job_of
 from ufo.pipelines.options.settings import RecallSettings, Settings
 from ufo.pipelines.runs import endpoints
 from ufo.pipelines.runs.attempt import (
@@ -130,7 +131,7 @@ class Plan:
     """
 
     settings: Settings
-    chosen: Chosen
+    chosen: ChosenSources
     name: str
     folder: str
     files: tuple[InputFile, ...]
@@ -169,7 +170,7 @@ def run_evaluate(settings: Settings, quiet: bool = False, window: Window | None 
         if getattr(settings, name):
             raise UsageError(f"--{name} is of the command `ufo evaluate --{name}`")
     with copies() as folder:
-        plan = plan_of(settings, paths, choose(settings), folder, window)
+        plan = plan_of(settings, paths, choose_sources(settings), folder, window)
         if settings.baseline is not None:
             begin = (
                 f" The first run has no --baseline: to begin, evaluate once without it and with "
@@ -200,7 +201,7 @@ def run_recall(settings: RecallSettings, quiet: bool = False) -> Finished:
             "another --output"
         )
     with copies() as folder:
-        done = _execute(plan_of(settings, paths, Chosen(), folder), quiet, started)
+        done = _execute(plan_of(settings, paths, ChosenSources(), folder), quiet, started)
     if settings.facts_only and not done.skipped:
         with open_results(settings.output, done.name) as results:
             storage.write(path, sheet(results).encode())
@@ -210,7 +211,7 @@ def run_recall(settings: RecallSettings, quiet: bool = False) -> Finished:
 def plan_of(
     settings: Settings,
     paths: Sequence[str],
-    chosen: Chosen,
+    chosen: ChosenSources,
     folder: str,
     window: Window | None = None,
 ) -> Plan:
@@ -254,7 +255,7 @@ def plan_of(
         "judge": settings.judge.name,
         **({"formulations": list(recall.formulations)} if recall else {}),
         **({"title": settings.title} if settings.title else {}),
-        **({"accuracy": said} if (said := settings.said_by_verifier()) else {}),
+        **({"accuracy": accuracy} if (accuracy := settings.said_by_verifier()) else {}),
     }
     return Plan(
         settings,
@@ -373,18 +374,18 @@ def _reuse(plan: Plan, earlier: Manifest | None, progress: Progress) -> Reuse | 
     settings, output = plan.settings, plan.settings.output
     if settings.since is not None:
         base = checked_name(settings.since)
-        found = reuse_from(output, base, since_run(output, base), plan.fingerprint, since=True)
+        reuse = reuse_from(output, base, since_run(output, base), plan.fingerprint, since=True)
         progress.say(f"Unchanged responses are reused from run {base}.")
-        return found
+        return reuse
     if earlier is None or settings.if_finished != "retry_errors":
         return None
-    found = reuse_from(output, plan.name, earlier, plan.fingerprint, since=False)
-    same, again = len(found.hashes), found.again
+    reuse = reuse_from(output, plan.name, earlier, plan.fingerprint, since=False)
+    same, again = len(reuse.hashes), reuse.again
     progress.say(
         f"Run {plan.name}: {quantity(same, 'response')} kept, {again:,} with errors evaluated "
         "again."
     )
-    return found
+    return reuse
 
 
 @contextmanager
@@ -419,7 +420,7 @@ def _evaluated(plan: Plan, attempt: Attempt, reuse: Reuse | None, progress: Prog
     reused = _reused(plan, attempt, reuse, progress)
     parts = [*reused, *written.parts, *_of_bad_files(plan, attempt)]
     parts += unrecorded_usage(parts, attempt, log)
-    finish_recordings(recorded(plan.settings, plan.chosen.specs))
+    finish_recordings(snapshot_folders(plan.settings, plan.chosen.specs))
     return replace(written, parts=each_passage_once(parts))
 
 
@@ -499,10 +500,10 @@ def _chunks_of(
         read = partial(read, unknown=report.add_unknown, keys=report.add_keys)
     size = attempt.fingerprint["chunk_size"]
     takes = reuse.takes if reuse else lambda record: False
-    found = in_chunks(plain, size, settings.max_line_bytes, takes, report.observed(read))
+    chunks_read = in_chunks(plain, size, settings.max_line_bytes, takes, report.observed(read))
     if plan.window is not None:  # each of its files was looked at alone
-        return report.told(found, plan.window.say)
-    chunks = report.checked(found, [file.path for file in plan.files], progress.say)
+        return report.with_warnings(chunks_read, plan.window.say)
+    chunks = report.checked(chunks_read, [file.path for file in plan.files], progress.say)
     first = next(chunks, None)
     if first is None:
         raise empty_input(plan.files, plan.command)

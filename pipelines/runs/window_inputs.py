@@ -21,7 +21,7 @@ from ufo.pipelines.runs.inputs import (
     convert,
     display_names,
 )
-from ufo.pipelines.runs.taken import LOST, UNUSABLE, ArrivedFile, Content, opened
+from ufo.pipelines.runs.window_files import LOST, UNUSABLE, ArrivedFile, Content, opened
 from ufo.schemas import storage
 from ufo.schemas.compression import ByteStream
 from ufo.schemas.errors import RunError, lacks_memory, reason_of
@@ -38,7 +38,7 @@ from ufo.schemas.rows import (
 )
 from ufo.schemas.text import quantity, storable
 from ufo.transforms.columns import NAMES
-from ufo.transforms.job import Split, lines
+from ufo.transforms.splits import Split, lines
 
 UNREADABLE: Final = "unreadable_file"
 NOTHING_USABLE: Final = "nothing_usable"
@@ -101,15 +101,15 @@ def read_window(
     names = display_names([file.path for file in window.files])
     for number, (file, name) in enumerate(zip(window.files, names, strict=True)):
         try:
-            found = _read(window, file, name, f"{folder}/{number}", used, parse)
-            _check_usable(found, parse)
+            file_read = _read(window, file, name, f"{folder}/{number}", used, parse)
+            _check_usable(file_read, parse)
         except _Bad as error:
             reason = storable(error.reason)
             bad.append(
                 BadFile(file, error.outcome, Failure("read", storable(name), error.kind, reason))
             )
         else:
-            files.append(found)
+            files.append(file_read)
     window.note(bad)
     return tuple(files), tuple(bad)
 
@@ -229,16 +229,16 @@ def _check_machine(error: Exception) -> None:
 
 def _line_ends(path: str, size: int) -> int:
     """Return the number of line ends in the first `size` bytes of a file."""
-    found = 0
+    count = 0
     try:
         with opened(path) as stream:
             while size > 0 and (block := stream.read(min(_BLOCK, size))):
-                found += block.count(b"\n")
+                count += block.count(b"\n")
                 size -= len(block)
     except OSError as error:
         _check_machine(error)
         raise _Bad(LOST, UNREADABLE, reason_of(error)) from error
-    return found
+    return count
 
 
 def _ends_line(path: str, size: int) -> bool:
@@ -306,10 +306,10 @@ def _check_usable(file: InputFile, parse: Parse) -> None:
     with storage.open_read(plain.path) as stream:
         whole = Split(plain.name, plain.path, 0, plain.size, first_line=plain.first_line)
         for line in lines(stream, whole, _BLOCK << 6):
-            found = parse(line.key, line.data)
-            if not isinstance(found, Failure):
+            record = parse(line.key, line.data)
+            if not isinstance(record, Failure):
                 return
-            first = first or found
+            first = first or record
             n_lines += 1
     if first is None:
         raise _Bad(UNUSABLE, NOTHING_USABLE, "there is no record in it")

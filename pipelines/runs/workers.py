@@ -35,7 +35,7 @@ from ufo.schemas.errors import (
     has_cause,
     lacks_memory,
 )
-from ufo.schemas.storage import own_folder
+from ufo.schemas.temporary import own_folder
 from ufo.schemas.text import quantity
 from ufo.transforms.job import WAITING, Job
 
@@ -76,24 +76,24 @@ def run_chunks(
     """
     done: dict[int, Written] = {}
 
-    def finished(chunk: Chunk, found: Written) -> None:
-        if found.waiting:
-            done[chunk.number] = Written([], {"": {WAITING: found.waiting}})
+    def finished(chunk: Chunk, written: Written) -> None:
+        if written.waiting:
+            done[chunk.number] = Written([], {"": {WAITING: written.waiting}})
             progress.passed(chunk.n_lines)
             return
-        attempt.mark_done(chunk.number, found)
-        done[chunk.number] = found
-        progress.chunk(chunk.n_lines, found.counters, True)
+        attempt.mark_done(chunk.number, written)
+        done[chunk.number] = written
+        progress.chunk(chunk.n_lines, written.counters, True)
 
     def waiting() -> Iterator[Chunk]:
         for chunk in _read(chunks, attempt):
             check_stop()
-            found = attempt.done(chunk.number)
-            if found is None:
+            written = attempt.done(chunk.number)
+            if written is None:
                 yield chunk
             else:
-                done[chunk.number] = found
-                progress.chunk(chunk.n_lines, found.counters, False)
+                done[chunk.number] = written
+                progress.chunk(chunk.n_lines, written.counters, False)
 
     todo = waiting()
     if job.client is not None:
@@ -112,8 +112,8 @@ def run_chunks(
             for chunk in chain(first, todo):
                 check_stop()
                 with _memory_errors_explained(attempt, [chunk.number]):
-                    found = run_chunk(chunk, job, attempt.chunk_folder(chunk.number))
-                finished(chunk, found)
+                    written = run_chunk(chunk, job, attempt.chunk_folder(chunk.number))
+                finished(chunk, written)
     except (Exception, KeyboardInterrupt) as error:
         if is_interrupt(error):
             raise Interrupted(
@@ -123,8 +123,8 @@ def run_chunks(
             ) from None
         raise of_step(error, attempt) from error
     ordered = [done[number] for number in sorted(done)]
-    parts = [part for found in ordered for part in found.parts]
-    return Written(parts, sum_counters([found.counters for found in ordered]))
+    parts = [part for written in ordered for part in written.parts]
+    return Written(parts, sum_counters([written.counters for written in ordered]))
 
 
 def _read(chunks: Iterable[Chunk], attempt: Attempt) -> Iterator[Chunk]:
@@ -271,8 +271,8 @@ def _take(
         # If one worker dies, the pool loses the chunks of all.
         lost = under_way.values() if died else [under_way[future]]
         with _memory_errors_explained(attempt, [chunk.number for chunk in lost]):
-            found = future.result()
-        finished(under_way.pop(future), found)
+            written = future.result()
+        finished(under_way.pop(future), written)
 
 
 @contextmanager

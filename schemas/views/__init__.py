@@ -140,15 +140,15 @@ def tables_of(views: Iterable[View]) -> set[str]:
 
 
 def _read(paths: Iterable[Any], where: str) -> list[View]:
-    found = []
+    views = []
     for path in sorted(paths, key=lambda path: str(path.name)):
         if path.name.endswith(".sql"):
             try:
                 text = read_text(str(path))
             except ValueError as error:
                 raise UsageError(f"cannot read the report {where}{path.name}: {error}.") from error
-            found.append(parse_view(path.name.removesuffix(".sql"), text))
-    return found
+            views.append(parse_view(path.name.removesuffix(".sql"), text))
+    return views
 
 
 def _folder(folder: str | Path) -> Path:

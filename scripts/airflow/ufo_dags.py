@@ -115,9 +115,11 @@ def plan(output: str, index_root: str, full: str, night: str) -> dict[str, str]:
         json.loads(completed.stdout) if completed.returncode == 0 else []
     )  # the first night has no folder
     finished = [
-        one["run"]
-        for one in runs
-        if one["state"] == "finished" and one["run"].startswith(prefix) and one["run"] != run
+        status["run"]
+        for status in runs
+        if status["state"] == "finished"
+        and status["run"].startswith(prefix)
+        and status["run"] != run
     ]
     again = full.lower() == "true"
     return {"run": run, "since": finished[-1] if finished and not again else "", "index": index}
@@ -344,8 +346,8 @@ if RUNNER:
         if not input:
             raise AirflowFailException("the setting 'input' is missing; see the text of the DAG")
         flags = {"input": input, "output": output, "config": config, "if_finished": "skip", **first}
-        given = json.loads(os.environ.get("UFO_BEAM_OPTIONS", "{}"))
-        return {**{name: value for name, value in flags.items() if value}, **given}
+        beam_options = json.loads(os.environ.get("UFO_BEAM_OPTIONS", "{}"))
+        return {**{name: value for name, value in flags.items() if value}, **beam_options}
 
     @dag(
         schedule=os.environ.get("UFO_NIGHTLY_SCHEDULE", "0 2 * * *"),

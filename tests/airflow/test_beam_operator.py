@@ -44,14 +44,14 @@ def test_a_night_on_flink_whose_first_attempt_is_killed(
     options = {name: value for name, value in flags if name != "runner"}
     night = {"input": EXAMPLES / "responses.jsonl", "output": tmp_path / "out", "config": config}
     on_flink = {"UFO_RUNNER": "FlinkRunner", "UFO_BEAM_OPTIONS": json.dumps(options)}
-    found = airflow_beam("ufo_beam", night, UFO_BIN=str(ufo), **on_flink)
-    assert found["state"] == "success", found["log"][-3000:]
-    assert found["tries"]["run_on_beam"] == 2
-    assert "Submitted the job ufo-nightly-" in found["log"]
-    (event,) = found["events"]
+    report = airflow_beam("ufo_beam", night, UFO_BIN=str(ufo), **on_flink)
+    assert report["state"] == "success", report["log"][-3000:]
+    assert report["tries"]["run_on_beam"] == 2
+    assert "Submitted the job ufo-nightly-" in report["log"]
+    (event,) = report["events"]
     assert event["asset"] == "ufo_runs"
     assert event["responses"] == 38
-    assert "factuality score" in found["log"], "the report"
+    assert "factuality score" in report["log"], "the report"
     kept = (tmp_path / "was-killed").read_text()
     (path,) = (tmp_path / "out").glob("run=*/manifest.json")
     manifest = json.loads(path.read_text())

@@ -32,14 +32,14 @@ exit 137
 
 
 def test_they_are_parsed_and_survive_serialisation(airflow_beam: Airflow) -> None:
-    found = airflow_beam(UFO_RUNNER="DataflowRunner")
-    assert found["errors"] == {}
-    tasks = {name: set(dag["tasks"]) for name, dag in found["dags"].items()}
+    report = airflow_beam(UFO_RUNNER="DataflowRunner")
+    assert report["errors"] == {}
+    tasks = {name: set(dag["tasks"]) for name, dag in report["dags"].items()}
     nightly = {"plan", "evaluate", "gate", "report", "publish"}
     assert tasks["ufo_nightly"] == tasks["ufo_batch"] == nightly
     assert tasks["ufo_beam"] == nightly | {"options", "run_on_beam"}
-    assert found["dags"]["ufo_index"]["tasks"] == ["build", "switch"]
-    assert found["dags"]["ufo_nightly"]["schedule"] == "0 2 * * *"
+    assert report["dags"]["ufo_index"]["tasks"] == ["build", "switch"]
+    assert report["dags"]["ufo_nightly"]["schedule"] == "0 2 * * *"
 
 
 def test_two_nights_on_a_new_index(airflow: Airflow, tmp_path: Path) -> None:
@@ -49,9 +49,9 @@ def test_two_nights_on_a_new_index(airflow: Airflow, tmp_path: Path) -> None:
     assert (root / "current").is_symlink()
 
     responses = RESPONSES.read_text().splitlines()
-    given = tmp_path / "in.jsonl"
-    given.write_text("\n".join(responses[:30]))
-    night = {"input": given, "output": out, "index_root": root, "fail_under": "0.5"}
+    input_file = tmp_path / "in.jsonl"
+    input_file.write_text("\n".join(responses[:30]))
+    night = {"input": input_file, "output": out, "index_root": root, "fail_under": "0.5"}
     first = airflow("ufo_nightly", night)
     assert first["state"] == "success", first["log"][-3000:]
     assert set(first["tasks"].values()) == {"success"}
@@ -61,7 +61,7 @@ def test_two_nights_on_a_new_index(airflow: Airflow, tmp_path: Path) -> None:
     assert event["cost_usd"] == 0
     assert event["score"] > 0.5
 
-    given.write_text("\n".join(responses))
+    input_file.write_text("\n".join(responses))
     second = airflow("ufo_nightly", night)
     (event,) = second["events"]
     assert event["responses"] == len(responses)
@@ -70,20 +70,25 @@ def test_two_nights_on_a_new_index(airflow: Airflow, tmp_path: Path) -> None:
 
 
 def test_a_bad_night_does_not_pass_the_gate(airflow: Airflow, tmp_path: Path) -> None:
-    given = tmp_path / "in.jsonl"
+    input_file = tmp_path / "in.jsonl"
     text = "Mount Etna is in Sicily."
     true = json.dumps({"response": text, "reference_answers": [text]})
     silent = [json.dumps({"response": f"Hm, {n}?"}) for n in range(3)]
-    given.write_text("\n".join([true, *silent, "not json"]))
-    night = {"input": given, "output": tmp_path / "out", "fail_under": "0.99", "no_claim": "fail"}
-    found = airflow("ufo_nightly", night)
-    assert found["state"] == "failed"
+    input_file.write_text("\n".join([true, *silent, "not json"]))
+    night = {
+        "input": input_file,
+        "output": tmp_path / "out",
+        "fail_under": "0.99",
+        "no_claim": "fail",
+    }
+    report = airflow("ufo_nightly", night)
+    assert report["state"] == "failed"
     expected = {"evaluate": "success", "gate": "failed", "report": "success"}
-    assert found["tasks"] == {"plan": "success", **expected, "publish": "upstream_failed"}
-    assert found["tries"]["gate"] == 1, "no retry makes it better"
-    assert "the score is 0.25, below 0.99" in found["log"]
-    assert "1 failures are a share of 0.200, above 0.05" in found["log"]
-    assert found["events"] == []
+    assert report["tasks"] == {"plan": "success", **expected, "publish": "upstream_failed"}
+    assert report["tries"]["gate"] == 1, "no retry makes it better"
+    assert "the score is 0.25, below 0.99" in report["log"]
+    assert "1 failures are a share of 0.200, above 0.05" in report["log"]
+    assert report["events"] == []
 
 
 def test_a_killed_attempt_is_gone_on_with(airflow: Airflow, tmp_path: Path) -> None:
@@ -94,9 +99,9 @@ def test_a_killed_attempt_is_gone_on_with(airflow: Airflow, tmp_path: Path) -> N
     config = tmp_path / "ufo.yaml"
     config.write_text("sources: [reference]\nchunk_size: 10\nworkers: 1\n")
     night = {"input": RESPONSES, "output": tmp_path / "out", "config": config}
-    found = airflow("ufo_nightly", night, UFO_BIN=str(ufo))
-    assert found["state"] == "success", found["log"][-3000:]
-    assert found["tries"]["evaluate"] == 2
+    report = airflow("ufo_nightly", night, UFO_BIN=str(ufo))
+    assert report["state"] == "success", report["log"][-3000:]
+    assert report["tries"]["evaluate"] == 2
     kept = (tmp_path / "done").read_text()
     (path,) = (tmp_path / "out").glob("run=*/manifest.json")
     manifest = json.loads(path.read_text())
@@ -117,14 +122,14 @@ def test_a_night_by_batches_looks_until_all_are_done(airflow: Airflow, tmp_path:
         )
         night = {"input": RESPONSES, "output": tmp_path / "out", "config": config}
         variables = {"UFO_BIN": str(ufo), "UFO_BATCH_SECONDS": "0", "OPENAI_API_KEY": server.key}
-        found = airflow("ufo_batch", night, **variables)
-    assert found["state"] == "success", found["log"][-3000:]
-    assert set(found["tasks"].values()) == {"success"}
+        report = airflow("ufo_batch", night, **variables)
+    assert report["state"] == "success", report["log"][-3000:]
+    assert set(report["tasks"].values()) == {"success"}
     assert (tmp_path / "was-lost").read_text() == "ended with 5\n"
-    assert found["tries"]["evaluate"] == 2, "the one that was lost, and one of several looks"
-    assert found["rescheduled"]["evaluate"] >= 2
+    assert report["tries"]["evaluate"] == 2, "the one that was lost, and one of several looks"
+    assert report["rescheduled"]["evaluate"] >= 2
     assert server.batches.sent > 0
     assert server.batches.repeated() == []
-    (event,) = found["events"]
+    (event,) = report["events"]
     assert event["responses"] == 38
     assert event["failures"] == 0

@@ -25,25 +25,25 @@ def test_scores_of_a_verifier() -> None:
 
 def test_a_claim_is_decided_by_most_passages() -> None:
     yes, no, neither = (Probabilities(*p) for p in ((0.8, 0.1, 0.1), (0.1, 0.8, 0.1), (0, 0, 1)))
-    said = Said.of([[yes, no], [yes, neither], [no, neither], [neither]])
-    assert said.supported.tolist() == [False, True, False, False]
-    assert said.refuted.tolist() == [False, False, True, False]
-    found = figures(said, ["refuted", "supported", "refuted", "refuted"], np.ones(4))
-    assert found["refuted_recall"] == pytest.approx(1 / 3)
-    assert found["unsupported_recall"] == 1
+    verdicts = Said.of([[yes, no], [yes, neither], [no, neither], [neither]])
+    assert verdicts.supported.tolist() == [False, True, False, False]
+    assert verdicts.refuted.tolist() == [False, False, True, False]
+    shares = figures(verdicts, ["refuted", "supported", "refuted", "refuted"], np.ones(4))
+    assert shares["refuted_recall"] == pytest.approx(1 / 3)
+    assert shares["unsupported_recall"] == 1
 
 
 def test_claims_beside_those_of_people() -> None:
-    said = ["Ada Berg was a chemist.", "She won the Holm Prize in 1990.", "I hope this helps!"]
-    people = [[said[0]], ["Ada Berg won the Holm Prize.", "The prize was in 1990."], []]
-    response = Response(" ".join(said), "Who was Ada Berg?", said, people, [""] * 3, "")
-    found = {name: part / whole for name, (part, whole) in counted(response).items()}
-    assert found["covered_strict"] == 1.0
-    assert found["matched_strict"] == 0.5  # "Ada Berg won the Holm Prize in 1990." is two claims
-    assert found["f1_loose"] == 0.4  # for the same reason: its number is not in the first
-    assert found["per_sentence"] == 1.0
-    assert found["per_sentence_people"] == 1.5
-    assert found["missed"] == found["invented"] == 0.0
+    sentences = ["Ada Berg was a chemist.", "She won the Holm Prize in 1990.", "I hope this helps!"]
+    people = [[sentences[0]], ["Ada Berg won the Holm Prize.", "The prize was in 1990."], []]
+    response = Response(" ".join(sentences), "Who was Ada Berg?", sentences, people, [""] * 3, "")
+    shares = {name: part / whole for name, (part, whole) in counted(response).items()}
+    assert shares["covered_strict"] == 1.0
+    assert shares["matched_strict"] == 0.5  # "Ada Berg won the Holm Prize in 1990." is two claims
+    assert shares["f1_loose"] == 0.4  # for the same reason: its number is not in the first
+    assert shares["per_sentence"] == 1.0
+    assert shares["per_sentence_people"] == 1.5
+    assert shares["missed"] == shares["invented"] == 0.0
 
 
 @pytest.mark.parametrize(
@@ -65,8 +65,8 @@ def test_a_number_must_stand_in_the_wikitext_or_follow_from_a_rule(
     wikitext: str, text: str, wrong: list[str]
 ) -> None:
     page = Page("A", 0, None, None, None, None, wikitext)
-    found = violations(page, Article((Section("", (text,)),)))
-    assert [line.split()[1] for line in found] == wrong
+    lines = violations(page, Article((Section("", (text,)),)))
+    assert [line.split()[1] for line in lines] == wrong
 
 
 def test_intervals_lie_about_what_is_called_the_truth() -> None:

@@ -33,14 +33,14 @@ NEEDS = {"training/train.py": "train.py needs torch: see docs/verifiers.md\n"}
 
 def words(script: str, data: Path, server: LlmServer) -> list[str]:
     """Return what a person would type behind the script's name."""
-    found = ["--quick"]
+    arguments = ["--quick"]
     if script in READS:
-        found += ["--data", str(data)]
+        arguments += ["--data", str(data)]
     if script in ASKS:
-        found += ["--base_url", server.base_url, "--model", "offline-judge"]
+        arguments += ["--base_url", server.base_url, "--model", "offline-judge"]
     if script == "compare_commits.py":
-        found += ["HEAD", "HEAD"]
-    return found
+        arguments += ["HEAD", "HEAD"]
+    return arguments
 
 
 @pytest.mark.parametrize("script", SCRIPTS)

@@ -33,9 +33,9 @@ class Block:
 
 def blocks(page: str) -> Iterator[Block]:
     """Yield the blocks of a page's text that are run, in order."""
-    found = list(_BLOCK.finditer(page))
+    matches = list(_BLOCK.finditer(page))
     place = 0
-    for block, after in zip(found, [*found[1:], None], strict=True):
+    for block, after in zip(matches, [*matches[1:], None], strict=True):
         before, place = page[place : block.start()], block.end()
         if block[1] not in ("sh", "python"):
             continue

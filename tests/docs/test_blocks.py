@@ -36,15 +36,15 @@ nothing
 
 
 def test_a_block_is_run_and_what_follows_it_is_what_it_prints() -> None:
-    found = list(blocks(PAGE))
-    assert [(block.language, block.shown) for block in found] == [
+    in_page = list(blocks(PAGE))
+    assert [(block.language, block.shown) for block in in_page] == [
         ("python", None), ("python", "4\n"), ("sh", None),
     ]  # fmt: skip
     names: dict[str, object] = {}
-    first, second, listed = [run(block, names) for block in found]
+    first, second, listed = [run(block, names) for block in in_page]
     assert (first, second) == ("", "3\n")
     assert "correlations" in listed
-    assert with_outputs(PAGE, {found[1].start: second}) == PAGE.replace("4\n", "3\n")
+    assert with_outputs(PAGE, {in_page[1].start: second}) == PAGE.replace("4\n", "3\n")
 
 
 def test_a_command_that_fails_says_what_it_said() -> None:

@@ -69,15 +69,19 @@ def test_the_readme(clone: Path) -> None:
     names: dict[str, object] = {}
     printed = done(checked, names)
     assert printed == checked.shown
-    told = {}
+    printed_by_block = {}
     for block in others:
         if (clone / "results/sheet.csv").exists():
             fill_in(clone / "results/sheet.csv")
-        told[block.text] = done(block, names)
-    *_, corrected = told.values()
+        printed_by_block[block.text] = done(block, names)
+    *_, corrected = printed_by_block.values()
     assert "Corrected by people" in corrected
-    assert any('evidence  "Ada Lovelace was born in London."' in text for text in told.values())
-    assert any("between wiki and both over the 19 questions" in text for text in told.values())
+    assert any(
+        'evidence  "Ada Lovelace was born in London."' in text for text in printed_by_block.values()
+    )
+    assert any(
+        "between wiki and both over the 19 questions" in text for text in printed_by_block.values()
+    )
 
 
 @pytest.mark.slow

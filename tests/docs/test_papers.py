@@ -41,7 +41,7 @@ def reader(
     with (tmp_path / "examples/papers/facts_and_evidence.yaml").open("a") as settings:
         settings.write("allow_private_hosts: true\n")  # the web is on this machine
     with Web() as web, Engines(web) as engines:
-        given = {
+        environment = {
             "OPENAI_BASE_URL": llm_server.base_url,
             "MODEL": "offline-judge",
             "SECOND": "offline-judge-small",
@@ -49,7 +49,7 @@ def reader(
             "SERPER_API_KEY": "a key",
             "COLUMNS": "80",
         }
-        for name, value in given.items():
+        for name, value in environment.items():
             monkeypatch.setenv(name, value)
         monkeypatch.chdir(tmp_path)
         yield tmp_path
@@ -62,10 +62,10 @@ def test_every_block_runs_and_prints_what_the_page_shows(reader: Path) -> None:
     differ = []
     names: dict[str, object] = {}
     for block in blocks(page):
-        said = run(block, names)
+        output = run(block, names)
         if block.shown is not None:
-            printed[block.start] = said
-            differ += [] if agrees(said, block.shown) else [said]
+            printed[block.start] = output
+            differ += [] if agrees(output, block.shown) else [output]
     if os.environ.get("UFO_SNAPSHOTS") == "write":
         PAGE.write_text(with_outputs(page, printed), encoding="utf-8")
     else:

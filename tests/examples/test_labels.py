@@ -9,7 +9,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 def test_every_claim_of_the_examples_has_a_label(tmp_path: Path) -> None:
-    found = ufo.evaluate(
+    result = ufo.evaluate(
         EXAMPLES / "responses.jsonl",
         sources=["reference"],
         output=tmp_path,
@@ -18,6 +18,6 @@ def test_every_claim_of_the_examples_has_a_label(tmp_path: Path) -> None:
         quiet=True,
     )
     sheet = import_sheet(str(tmp_path), str(EXAMPLES / "labels.csv"))
-    assert sheet["rows"] == len(found.verdicts)
+    assert sheet["rows"] == len(result.verdicts)
     assert sheet["rows"] == sheet["true"] + sheet["false"] + sheet["unsure"]
     assert sheet["false"] > 30

@@ -23,20 +23,20 @@ def test_a_notebook_shows_what_is_stored(
     for name in ("IPYTHONDIR", "JUPYTER_RUNTIME_DIR", "MPLCONFIGDIR"):
         monkeypatch.setenv(name, str(tmp_path / name))
     stored = nbformat.read(path, as_version=4)
-    found = nbformat.from_dict(stored)
+    notebook = nbformat.from_dict(stored)
     client = NotebookClient(
-        found,
+        notebook,
         kernel_name="python3",
         resources={"metadata": {"path": str(tmp_path)}},
         record_timing=False,
         coalesce_streams=True,
     )
     client.execute()
-    found.metadata = stored.metadata  # without the version of this Python
+    notebook.metadata = stored.metadata  # without the version of this Python
     if pytestconfig.getoption("--write-notebooks"):
-        nbformat.write(found, path)
+        nbformat.write(notebook, path)
         return
-    assert shown(found) == shown(stored), "see --write-notebooks in CONTRIBUTING.md"
+    assert shown(notebook) == shown(stored), "see --write-notebooks in CONTRIBUTING.md"
 
 
 def shown(notebook: Any) -> list[list[Mapping[str, Any]]]:

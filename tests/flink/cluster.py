@@ -19,7 +19,7 @@ import pytest
 
 from tests.llm_server import KEY
 from tests.parts import missing
-from ufo.schemas.storage import cache_folder
+from ufo.schemas.cache_folder import cache_folder
 
 ROOT = Path(__file__).parents[2]
 ENDED = ("FINISHED", "CANCELED", "FAILED")
@@ -83,11 +83,11 @@ class Cluster:
 
 def free_ports(count: int) -> list[int]:
     held = [socket.socket() for _ in range(count)]
-    for one in held:
-        one.bind(("localhost", 0))
-    ports = [one.getsockname()[1] for one in held]
-    for one in held:
-        one.close()
+    for listener in held:
+        listener.bind(("localhost", 0))
+    ports = [listener.getsockname()[1] for listener in held]
+    for listener in held:
+        listener.close()
     return ports
 
 

@@ -66,8 +66,8 @@ def rows(output: Path, table: str, run: str | None = None) -> list[dict[str, Any
     """The rows of a table, but for what tells which request an answer came with."""
     left_out = "run, request_id" if table == "evidence" else "run"
     with open_results(output, run) as results:
-        found = results.query(f"SELECT * EXCLUDE ({left_out}) FROM {table} ORDER BY ALL")
-    listed: list[dict[str, Any]] = found.to_pylist()
+        table_rows = results.query(f"SELECT * EXCLUDE ({left_out}) FROM {table} ORDER BY ALL")
+    listed: list[dict[str, Any]] = table_rows.to_pylist()
     return listed
 
 

@@ -56,8 +56,8 @@ def start(cluster: Any, flags: tuple[str, ...], tmp_path: Path) -> Iterator[Star
 
 def status_of(output: Path) -> Status:
     """What another process than that of the run knows of it."""
-    (found,) = statuses(str(output))
-    return found
+    (status,) = statuses(str(output))
+    return status
 
 
 def test_a_command_that_is_stopped_ends_its_job(
@@ -81,10 +81,10 @@ def test_a_command_that_is_stopped_ends_its_job(
     assert status["job"] is not None
     assert f"{status['job']} on FlinkRunner" in "\n".join(lines_of(status))
     stopped.terminate()
-    _, told = stopped.communicate(timeout=120)
-    assert stopped.returncode == 1, told
+    _, printed = stopped.communicate(timeout=120)
+    assert stopped.returncode == 1, printed
     ending = f"the job {status['job']} is cancelled; the same command completes the run"
-    assert told.splitlines()[-1].endswith(ending), told
+    assert printed.splitlines()[-1].endswith(ending), printed
     (state,) = (
         job["state"] for job in cluster.get("jobs/overview")["jobs"] if job["name"] == status["job"]
     )
@@ -93,9 +93,9 @@ def test_a_command_that_is_stopped_ends_its_job(
 
     endpoint.latency = fixed(0.0)
     completed = start()
-    _, told = completed.communicate(timeout=120)
-    assert completed.returncode == 0, told
-    assert f"{RESPONSES}/{RESPONSES} responses" in told
+    _, printed = completed.communicate(timeout=120)
+    assert completed.returncode == 0, printed
+    assert f"{RESPONSES}/{RESPONSES} responses" in printed
     status = status_of(tmp_path / "out")
     assert status["state"] == FINISHED
     assert status["rows"]["responses"] == RESPONSES

@@ -49,9 +49,9 @@ class Command:
         self._told = folder / f"told-{time.monotonic_ns()}"
         places = ("--input", str(folder / "in/*.jsonl"), "--output", str(self.output))
         words = [sys.executable, "-m", "ufo.pipelines.evaluate", *FLAGS, *places, *flags]
-        with self._told.open("w") as told:
+        with self._told.open("w") as log:
             self.process = subprocess.Popen(
-                words, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=told, start_new_session=True
+                words, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=log, start_new_session=True
             )
 
     def until(self, happens: Callable[[], bool]) -> None:
@@ -74,11 +74,11 @@ class Command:
 def start(cluster: Any, common: Any, tmp_path: Path) -> Iterator[Callable[..., Command]]:
     started: list[Command] = []
 
-    def one(*flags: str) -> Command:
+    def start_one(*flags: str) -> Command:
         started.append(Command(tmp_path, (*common, *cluster.flags, *flags)))
         return started[-1]
 
-    yield one
+    yield start_one
     for command in started:
         if command.process.poll() is None:
             command.kill()
@@ -92,13 +92,13 @@ def check_equal(common: Any, file: Path, output: Path, run: str) -> None:
     places = ("--input", str(file), "--output", str(here), "--run", run)
     assert main(["evaluate", *places, *common, "--workers", "1"]) == 0
     for table in OF_EVALUATE:
-        found, want = (rows(place, table, run) for place in (output, here))
+        streamed, want = (rows(place, table, run) for place in (output, here))
         if table == "usage":  # what a lost worker paid is there beside what was paid again
-            found, want = (
+            streamed, want = (
                 sorted({row["response_id"] for row in asked if row["response_id"]})
-                for asked in (found, want)
+                for asked in (streamed, want)
             )
-        assert found == want, table
+        assert streamed == want, table
     assert len(rows(output, "responses", run)) == 60
     manifest = json.loads((output / f"run={run}/manifest.json").read_text())
     assert [one["name"] for one in manifest["fingerprint"]["inputs"]] == [file.name]

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from ufo.webapp.checking import score_selection
-from ufo.webapp.models import ScoreRequest
+from ufo.webapp.request_models import ScoreRequest
 
 CASES = json.loads(Path(__file__).with_name("scoring.json").read_text(encoding="utf-8"))["cases"]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
 def test_scores_follow_from_evidence(case: dict[str, Any]) -> None:
-    found = asdict(score_selection(ScoreRequest(**case["input"])))
-    for verdict in found["verdicts"]:
+    result = asdict(score_selection(ScoreRequest(**case["input"])))
+    for verdict in result["verdicts"]:
         assert verdict.pop("response_id") == ""
-    assert found == case["expected"]
+    assert result == case["expected"]

@@ -23,23 +23,24 @@ LABELS = {"supported": 1, "refuted": 0}
 Row = dict[str, Any]
 
 
-def run_of(given: Row) -> dict[str, list[Any]]:
+def run_of(case_input: Row) -> dict[str, list[Any]]:
     """The rows of a run with one response, without verdicts."""
-    rows = rows_of({"r": {}}, given["sources"])
+    rows = rows_of({"r": {}}, case_input["sources"])
     rows["sources"] = [replace(row, position=row.position + 1) for row in rows["sources"]]
     rows["sentences"] = [
-        Sentence("r", at, at, at + 1, "t", 0, None) for at in range(given["n_sentences"])
+        Sentence("r", at, at, at + 1, "t", 0, None) for at in range(case_input["n_sentences"])
     ]
     rows["fact_units"] = [
-        FactUnit("r", one["unit_id"], one["sentence_index"], "claim", "query", None)
-        for one in given["fact_units"]
+        FactUnit("r", record["unit_id"], record["sentence_index"], "claim", "query", None)
+        for record in case_input["fact_units"]
     ]
     rows["passages"] = [
-        Passage("text", **{name: one[name] for name in OF_PASSAGE}) for one in given["passages"]
+        Passage("text", **{name: record[name] for name in OF_PASSAGE})
+        for record in case_input["passages"]
     ]
     rows["evidence"] = [
-        blank(Evidence, response_id="r", label=LABELS.get(one["outcome"]), judge="offline", **one)
-        for one in given["evidence"]
+        blank(Evidence, response_id="r", label=LABELS.get(record["outcome"]), judge="offline", **record)
+        for record in case_input["evidence"]
     ]
     return rows
 
@@ -51,15 +52,17 @@ Rows = Callable[[str, str, str], list[Row]]
 @contextmanager
 def written(folder: Path, rows_of_case: Callable[[Row], dict[str, list[Any]]]) -> Iterator[Rows]:
     for case in CASES:
-        given = case["input"]
-        write_run(folder, rows_of_case(case), case["name"], mode=given["mode"], tie=given["tie"])
+        case_input = case["input"]
+        write_run(
+            folder, rows_of_case(case), case["name"], mode=case_input["mode"], tie=case_input["tie"]
+        )
     with open_results(folder, all_runs=True) as results:
         queried = cache(lambda sql: results.query(sql).to_pylist())
 
         def rows(case: str, columns: str, view: str) -> list[Row]:
-            found = queried(f"SELECT run, {columns} FROM {view}")
+            by_run = queried(f"SELECT run, {columns} FROM {view}")
             names = columns.split(", ")
-            return [{name: row[name] for name in names} for row in found if row["run"] == case]
+            return [{name: row[name] for name in names} for row in by_run if row["run"] == case]
 
         yield rows
 
@@ -72,8 +75,8 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rows]:
 
 
 def what_is_left(case: Row) -> dict[str, list[Any]]:
-    given, rows = case["input"], run_of(case["input"])
-    selection = Selection(**{name: given[name] for name in SELECTION})
+    case_input, rows = case["input"], run_of(case["input"])
+    selection = Selection(**{name: case_input[name] for name in SELECTION})
     kept = {one.passage_id: selection.keeps(one.passage_id, one) for one in rows["passages"]}
     rows["evidence"] = [row for row in rows["evidence"] if kept.get(row.passage_id, True)]
     rows["verdicts"] = [Verdict("r", **row) for row in case["expected"]["verdicts"]]

@@ -61,8 +61,8 @@ def by_itself(folder: Path, *texts: str) -> list[float]:
     types = model.config.model_type == "bert"
     inputs = TEXTS(*texts, return_tensors="pt", return_token_type_ids=types)
     with torch.no_grad():
-        found = model(**inputs).logits[0].softmax(-1).tolist()
-    return list(found)
+        shares = model(**inputs).logits[0].softmax(-1).tolist()
+    return list(shares)
 
 
 @pytest.fixture(autouse=True)
@@ -78,14 +78,14 @@ DEBERTA = (transformers.DebertaV2Config, transformers.DebertaV2ForSequenceClassi
 @pytest.mark.parametrize(("config", "kind"), [BERT, ROBERTA, DEBERTA])
 def test_an_entailment_model(tmp_path: Path, config: Any, kind: Any) -> None:
     labels = dict(enumerate(("neutral", "entailment", "contradiction")))
-    made = config(**SMALL, num_labels=3, id2label=labels, pad_token_id=0)
-    folder = kept(kind(made), tmp_path / "nli")
+    model_config = config(**SMALL, num_labels=3, id2label=labels, pad_token_id=0)
+    folder = kept(kind(model_config), tmp_path / "nli")
     verifier = opened(usable(str(folder)))
     neutral, entailed, contradicted = by_itself(folder, "it is yes yes .", "so it is")
-    found = verifier.predict(PAIRS)
-    assert found[0] == pytest.approx((entailed, contradicted, neutral), abs=1e-5)
-    assert [verifier.predict([pair])[0] for pair in PAIRS] == found
-    assert all(sum(one) == pytest.approx(1.0) for one in found)
+    probabilities = verifier.predict(PAIRS)
+    assert probabilities[0] == pytest.approx((entailed, contradicted, neutral), abs=1e-5)
+    assert [verifier.predict([pair])[0] for pair in PAIRS] == probabilities
+    assert all(sum(one) == pytest.approx(1.0) for one in probabilities)
     assert torch.get_num_threads() == 1
 
 
@@ -105,37 +105,39 @@ I think the answer is """
 )
 def test_a_fact_checking_model(tmp_path: Path, name: str, kinds: Any, text: str) -> None:
     config, kind = kinds
-    made = config(**SMALL, **RELATIVE, num_labels=2, pad_token_id=0)
-    folder = kept(kind(made), tmp_path / name)
-    found = opened(usable(str(folder))).predict(PAIRS)
+    model_config = config(**SMALL, **RELATIVE, num_labels=2, pad_token_id=0)
+    folder = kept(kind(model_config), tmp_path / name)
+    probabilities = opened(usable(str(folder))).predict(PAIRS)
     _, supported = by_itself(folder, text)
-    assert found[0] == pytest.approx((supported, 0.0, 1.0 - supported), abs=1e-5)
-    assert all(one.refuted == 0.0 for one in found)
+    assert probabilities[0] == pytest.approx((supported, 0.0, 1.0 - supported), abs=1e-5)
+    assert all(one.refuted == 0.0 for one in probabilities)
 
 
 @pytest.mark.parametrize("labels", [1, 2, 3])
 def test_the_heads_of_alignscore(tmp_path: Path, labels: int) -> None:
-    made = transformers.RobertaConfig(**SMALL, num_labels=labels, pad_token_id=0)
-    folder = kept(transformers.RobertaForSequenceClassification(made), tmp_path / "alignscore")
-    (found,) = opened(usable(str(folder))).predict(PAIRS[:1])
-    assert sum(found) == pytest.approx(1.0)
-    said = by_itself(folder, "it is yes yes .", "so it is")
+    model_config = transformers.RobertaConfig(**SMALL, num_labels=labels, pad_token_id=0)
+    folder = kept(
+        transformers.RobertaForSequenceClassification(model_config), tmp_path / "alignscore"
+    )
+    (probabilities,) = opened(usable(str(folder))).predict(PAIRS[:1])
+    assert sum(probabilities) == pytest.approx(1.0)
+    expected = by_itself(folder, "it is yes yes .", "so it is")
     if labels == 3:
-        assert found == pytest.approx((said[0], said[2], said[1]), abs=1e-5)
+        assert probabilities == pytest.approx((expected[0], expected[2], expected[1]), abs=1e-5)
     elif labels == 2:
-        assert found.supported == pytest.approx(said[1], abs=1e-5)
+        assert probabilities.supported == pytest.approx(expected[1], abs=1e-5)
     else:
-        assert found.refuted == 0.0
+        assert probabilities.refuted == 0.0
 
 
 def hhem(folder: Path) -> tuple[Path, transformers.T5ForTokenClassification]:
     """A model as HHEM-2.1-open is published: weights under `t5.`, all else at its foundation."""
-    made = transformers.T5Config(
+    foundation = transformers.T5Config(
         vocab_size=VOCABULARY, d_model=16, d_kv=8, d_ff=32, num_layers=2, num_heads=2, num_labels=2
     )
-    made.save_pretrained(folder / "foundation")
+    foundation.save_pretrained(folder / "foundation")
     TEXTS.save_pretrained(folder / "foundation")
-    model = transformers.T5ForTokenClassification(made).eval()
+    model = transformers.T5ForTokenClassification(foundation).eval()
     (folder / "hhem").mkdir()
     name = "HHEMv2ForSequenceClassification"
     config = {
@@ -156,20 +158,23 @@ def hhem(folder: Path) -> tuple[Path, transformers.T5ForTokenClassification]:
 def test_hhem_without_its_own_code(tmp_path: Path) -> None:
     folder, model = hhem(tmp_path)
     verifier = opened(usable(str(folder)))
-    found = verifier.predict(PAIRS)
+    probabilities = verifier.predict(PAIRS)
     prompt = "<pad> hypothesis it is so?\n\nPremise: it is yes yes .\n\nHypothesis: so it is"
     with torch.no_grad():
         scores = model(input_ids=torch.tensor([TEXTS(prompt).input_ids])).logits[0, 0].softmax(-1)
-    assert found[0] == pytest.approx((scores[1].item(), 0.0, scores[0].item()), abs=1e-5)
+    assert probabilities[0] == pytest.approx((scores[1].item(), 0.0, scores[0].item()), abs=1e-5)
     before = verifier.fingerprint()
     (tmp_path / "foundation" / "config.json").write_text("{}")
     assert HubVerifier(str(folder)).fingerprint() != before
 
 
 def test_code_of_a_model_is_never_run(tmp_path: Path) -> None:
-    made = transformers.RobertaConfig(**SMALL, num_labels=2, pad_token_id=0)
+    model_config = transformers.RobertaConfig(**SMALL, num_labels=2, pad_token_id=0)
     own = {"AutoConfig": "modeling.Config", "AutoModelForSequenceClassification": "modeling.Own"}
-    model, path = transformers.RobertaForSequenceClassification(made), tmp_path / "minicheck"
+    model, path = (
+        transformers.RobertaForSequenceClassification(model_config),
+        tmp_path / "minicheck",
+    )
     folder = kept(model, path, model_type="own", auto_map=own)
     (folder / "modeling.py").write_text("raise AssertionError('this must not be run')")
     with pytest.raises(PluginError, match="does not load: ValueError"):
@@ -203,8 +208,8 @@ def test_an_index_is_searched_by_meaning(tmp_path: Path) -> None:
     result = build(source, tmp_path / "index", embedder=str(base_folder()))
     assert open_index(result.path).search(["insects' sweet food"], 1) == [[]]  # no word of it
     for retriever in ("dense", "hybrid"):
-        [found] = open_index(result.path, retriever).search(["insects' sweet food"], 1)
-        assert [hit.passage.title for hit in found] == ["Honey"]
+        [hits] = open_index(result.path, retriever).search(["insects' sweet food"], 1)
+        assert [hit.passage.title for hit in hits] == ["Honey"]
 
 
 def test_a_folder_without_a_model_is_told(tmp_path: Path) -> None:

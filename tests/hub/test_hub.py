@@ -27,7 +27,7 @@ def test_models_of_each_architecture_and_an_embedder(with_torch: Path) -> None:
     models = str(Path(__file__).with_name("models.py"))
     words = [str(with_torch), "-m", "pytest", "-q", "-p", "no:cacheprovider", models]
     # With pandas, which the embedders' package imports where `datasets` is installed.
-    found = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    done = subprocess.run(words, cwd=ROOT, env=found, capture_output=True, text=True)
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run(words, cwd=ROOT, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, (done.stdout + done.stderr)[-8000:]
     assert "passed" in done.stdout

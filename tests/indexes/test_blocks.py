@@ -176,14 +176,14 @@ def test_a_block_is_cut_at_so_many_words(item: RawPage | RawDocument) -> None:
 
 def test_sentences_end_as_in_the_language_of_the_wiki() -> None:
     text = "Am 3. Oktober 1990 war es so. " * 30
-    found = {
+    by_language = {
         language: process_block(
             Block(0, 0, 0, "f", Wiki(language=language), items=(page("A", text),)), 3
         ).passages
         for language in ("de", "en")
     }
-    assert {passage.text for passage in found["de"]} == {"Am 3. Oktober 1990 war es so."}
-    assert "Am 3." in {passage.text for passage in found["en"]}
+    assert {passage.text for passage in by_language["de"]} == {"Am 3. Oktober 1990 war es so."}
+    assert "Am 3." in {passage.text for passage in by_language["en"]}
 
 
 SENTENCE = "The river number {} flows from the mountains to the sea."  # 11 words
@@ -192,11 +192,11 @@ SENTENCE = "The river number {} flows from the mountains to the sea."  # 11 word
 def test_about_a_hundred_words_each_cut_at_sentence_ends() -> None:
     for n_sentences, n_passages in ((9, 1), (13, 1), (14, 2), (27, 3), (90, 10)):
         text = " ".join(SENTENCE.format(number) for number in range(n_sentences))
-        found = passages_of([text])
-        assert len(found) == n_passages
-        assert all(one.startswith("The river") and one.endswith("sea.") for one in found)
-        assert n_passages == 1 or all(70 <= len(one.split()) <= 130 for one in found)
-        assert " ".join(found) == text
+        passages = passages_of([text])
+        assert len(passages) == n_passages
+        assert all(one.startswith("The river") and one.endswith("sea.") for one in passages)
+        assert n_passages == 1 or all(70 <= len(one.split()) <= 130 for one in passages)
+        assert " ".join(passages) == text
 
 
 def test_abbreviations_end_no_sentence_and_what_has_no_end_is_cut_by_count() -> None:
@@ -210,7 +210,7 @@ def test_abbreviations_end_no_sentence_and_what_has_no_end_is_cut_by_count() -> 
 
 
 @pytest.mark.parametrize(
-    ("lines", "found"),
+    ("lines", "count"),
     [
         pytest.param(["word " * 150], 1, id="a sentence of 150 words"),
         pytest.param(["word " * 151], 2, id="a sentence of 151 words"),
@@ -218,8 +218,8 @@ def test_abbreviations_end_no_sentence_and_what_has_no_end_is_cut_by_count() -> 
         pytest.param(["A. b. " * 75 + "C."], 2, id="151 words"),
     ],
 )
-def test_a_passage_has_so_many_words(lines: list[str], found: int) -> None:
-    assert len(passages_of(lines)) == found
+def test_a_passage_has_so_many_words(lines: list[str], count: int) -> None:
+    assert len(passages_of(lines)) == count
 
 
 def words(*numbers: int) -> list[str]:
@@ -268,26 +268,26 @@ THAI = "กรุงเทพมหานครเป็นเมืองหล
     ],
 )
 def test_words_without_spaces_are_estimated(text: str, count: int) -> None:
-    found = passages_of([text])
-    assert len(found) == count
-    assert {one[:2] for one in found} == {text[:2]}
-    assert "".join("".join(found).split()) == "".join(text.split())
+    passages = passages_of([text])
+    assert len(passages) == count
+    assert {one[:2] for one in passages} == {text[:2]}
+    assert "".join("".join(passages).split()) == "".join(text.split())
 
 
 def test_no_space_is_put_into_a_text() -> None:
-    found = passages_of([CHINESE * 80])
-    assert not any(" " in passage for passage in found)
+    passages = passages_of([CHINESE * 80])
+    assert not any(" " in passage for passage in passages)
 
 
 def test_a_number_is_not_cut() -> None:
-    found = passages_of(["山" * 1_998 + "2,189万人" + "山" * 500])
-    assert any("2,189" in passage for passage in found)
+    passages = passages_of(["山" * 1_998 + "2,189万人" + "山" * 500])
+    assert any("2,189" in passage for passage in passages)
 
 
 @given(
     st.lists(st.text(), max_size=8), st.integers(20, 200), st.sampled_from(["en", "de", "xx", ""])
 )
 def test_nothing_is_lost_repeated_or_empty(lines: list[str], words: int, language: str) -> None:
-    found = passages_of(lines, language, words=words)
-    assert all(passage.strip() == passage != "" for passage in found)
-    assert "".join("".join(found).split()) == "".join("".join(lines).split())
+    passages = passages_of(lines, language, words=words)
+    assert all(passage.strip() == passage != "" for passage in passages)
+    assert "".join("".join(passages).split()) == "".join("".join(lines).split())

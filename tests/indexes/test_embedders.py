@@ -35,7 +35,7 @@ WORDS = "river sea honey"
 
 
 @pytest.mark.parametrize(
-    ("given", "name"),
+    ("option", "name"),
     [
         pytest.param("openai", "openai:text-embedding-3-small", id="the endpoint's usual model"),
         pytest.param("openai:", "openai:text-embedding-3-small", id="no model after the colon"),
@@ -46,12 +46,12 @@ WORDS = "river sea honey"
     ],
 )
 def test_an_embedder_has_one_full_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: str, name: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str, name: str
 ) -> None:
     (tmp_path / "own").mkdir()
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
-    assert checked_name(given) == name.format(home=tmp_path)
+    assert checked_name(option) == name.format(home=tmp_path)
 
 
 @pytest.mark.parametrize("name", ["lsa", "minilm", "a/b/c"])
@@ -138,8 +138,8 @@ class Made:
         self.vectors = vectors
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        found: Vectors = self.vectors
-        return found
+        vectors: Vectors = self.vectors
+        return vectors
 
 
 TWO = np.ones((2, 2), np.float32)
@@ -357,20 +357,20 @@ def test_vectors_of_an_endpoint_are_of_its_model_alone(
 
 
 def test_what_an_endpoint_embeds_with_is_known_after_its_first_reply(endpoint: LlmServer) -> None:
-    made = {"name": "openai:m", "version": "1", "dimension": 7}
-    embedder = embedder_of(Path("index"), {"embedder": made}, None)
+    described = {"name": "openai:m", "version": "1", "dimension": 7}
+    embedder = embedder_of(Path("index"), {"embedder": described}, None)
     assert isinstance(embedder, ApiEmbedder)
     embedder.close()
 
 
 @pytest.mark.parametrize("what", ["version", "dimension"])
 def test_a_model_that_has_changed_is_refused(tmp_path: Path, what: str) -> None:
-    made = description(make_embedder(str(write_embedder(tmp_path, WORDS))))
-    assert made["dimension"] == 3
-    embedder_of(Path("index"), {"embedder": made}, None)
-    made[what] *= 2
+    described = description(make_embedder(str(write_embedder(tmp_path, WORDS))))
+    assert described["dimension"] == 3
+    embedder_of(Path("index"), {"embedder": described}, None)
+    described[what] *= 2
     with pytest.raises(IndexUnusable, match=rf"has changed since.*its {what} is"):
-        embedder_of(Path("index"), {"embedder": made}, None)
+        embedder_of(Path("index"), {"embedder": described}, None)
 
 
 # --- by ONNX file ---------------------------------------------------------------------------------

@@ -29,17 +29,17 @@ from ufo.schemas.state_files import state_bytes, state_in
 
 
 def _titles(index: Index, query: str, k: int, named: list[str] | None = None) -> list[str]:
-    [found] = index.search([query], k, None if named is None else [named])
-    scores = [hit.score for hit in found]
+    [hits] = index.search([query], k, None if named is None else [named])
+    scores = [hit.score for hit in hits]
     assert named is not None or scores == sorted(scores, reverse=True)
-    return [hit.passage.title for hit in found]
+    return [hit.passage.title for hit in hits]
 
 
 def test_search_in_batches(build_folder: Build) -> None:
     index = open_index(build_folder())
-    found = index.search(["Through how many countries does the Danube flow?", "nothing", ""], 1)
-    assert [[hit.passage.title for hit in hits] for hits in found] == [["Danube"], [], []]
-    assert found[0][0].passage == index.store.get([found[0][0].row])[0]
+    results = index.search(["Through how many countries does the Danube flow?", "nothing", ""], 1)
+    assert [[hit.passage.title for hit in hits] for hits in results] == [["Danube"], [], []]
+    assert results[0][0].passage == index.store.get([results[0][0].row])[0]
     assert index.search([], 5) == []
     with pytest.raises(UsageError, match="at least 1"):
         index.search(["x"], 0)
@@ -61,8 +61,8 @@ def test_a_page_that_the_best_passage_names_is_found(build_folder: Build) -> Non
     named = list(index.names_in(question))
     assert _titles(index, question, 1, named) == ["Big Stone Gap (film)"]
     assert "Adriana Trigiani" in _titles(index, question, 5, named)
-    found = index.search(["", "zyzzyva", question], 3, [(), (), ()])
-    assert [len(hits) for hits in found] == [0, 0, 3]
+    results = index.search(["", "zyzzyva", question], 3, [(), (), ()])
+    assert [len(hits) for hits in results] == [0, 0, 3]
     assert index.search([], 3, []) == []
 
 
@@ -70,9 +70,11 @@ def test_opened_once_and_again_when_it_changed(build_folder: Build) -> None:
     path = build_folder()
     with ThreadPoolExecutor(4) as pool:
         first, *others = pool.map(open_index, [path, str(path), path / ".." / path.name] * 9)
-        found = [*pool.map(lambda _: _titles(first, "Nobel Prizes of Marie Curie", 3), range(99))]
+        title_lists = [
+            *pool.map(lambda _: _titles(first, "Nobel Prizes of Marie Curie", 3), range(99))
+        ]
     assert all(one is first for one in others)
-    assert all(titles == found[0] for titles in found)
+    assert all(titles == title_lists[0] for titles in title_lists)
     build_folder({"Rhine": "The Rhine flows north."})
     second = open_index(path)
     assert second is not first
@@ -299,14 +301,14 @@ def test_vectors_of_a_stopped_build_are_used_for_the_same_passages_and_model(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str, again: list[str]
 ) -> None:
     def build(model: Path, text: str) -> list[str]:
-        said: list[str] = []
+        messages: list[str] = []
         pages = [page("A", text), page("B", "A sea.")]
         with folder.building(tmp_path / "index") as building:
             block = Block(0, 0, 0, "f", items=tuple(pages))
             write_block(building / folder.BLOCKS, block, process_block(block))
             content, _ = folder.assemble(building, {}, [])
-            folder.add_engines(building, content, str(model), said.append)
-        return [line.partition(" passages")[0] for line in said]
+            folder.add_engines(building, content, str(model), messages.append)
+        return [line.partition(" passages")[0] for line in messages]
 
     model, other = (write_embedder(tmp_path / name, "river sea") for name in ("model", "other"))
     with monkeypatch.context() as patch:

@@ -196,9 +196,9 @@ def test_each_build_is_downloaded_once(built: Path, build_folder: Build, cache: 
 
 def test_processes_that_ask_at_once_get_the_same(built: Path, cache: Path) -> None:
     with multiprocessing.get_context("spawn").Pool(2) as pool:
-        found = pool.map(local_index, [f"file://{built}"] * 4)
-    assert len(set(found)) == 1
-    assert sorted(path.name for path in found[0].parent.iterdir()) == [".lock", ".used", "index"]
+        folders = pool.map(local_index, [f"file://{built}"] * 4)
+    assert len(set(folders)) == 1
+    assert sorted(path.name for path in folders[0].parent.iterdir()) == [".lock", ".used", "index"]
 
 
 @pytest.mark.parametrize(

@@ -113,8 +113,8 @@ def test_any_text_does(table: NameTable, text: str) -> None:
 def test_an_alias_leads_to_its_page(redirects: str, titles: str, pages: str) -> None:
     pairs = [pair.split(">") for pair in redirects.split()]
     targets, keys = name_keys([to for _, to in pairs]), name_keys(titles.split())
-    found = follow([name for name, _ in pairs], targets, keys).tolist()
-    assert " ".join(map(str, found)) == pages
+    followed = follow([name for name, _ in pairs], targets, keys).tolist()
+    assert " ".join(map(str, followed)) == pages
 
 
 @given(st.text(), st.data(), st.sets(st.text(), max_size=50))
@@ -134,5 +134,5 @@ def test_keys_are_the_same_in_every_process_and_for_any_number_of_names() -> Non
     assert name_keys(["Danube"]).tolist() == [7279866166700881286]
     assert name_keys(()).tolist() == []
     long = "a" * 100_000
-    found = keys_in(long, np.array([0, 1]), np.array([99_999, 100_000])).tolist()
-    assert found[0] == int(name_keys([long[1:]])[0])
+    long_keys = keys_in(long, np.array([0, 1]), np.array([99_999, 100_000])).tolist()
+    assert long_keys[0] == int(name_keys([long[1:]])[0])

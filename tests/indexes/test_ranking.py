@@ -24,8 +24,8 @@ from ufo.indexes.tokens import terms_of
 from ufo.schemas.errors import IndexUnusable, RunError
 
 
-def rows(found: list[list[Hit]]) -> list[list[int]]:
-    return [[hit.row for hit in hits] for hits in found]
+def rows(results: list[list[Hit]]) -> list[list[int]]:
+    return [[hit.row for hit in hits] for hits in results]
 
 
 # --- words ----------------------------------------------------------------------------------------
@@ -97,9 +97,9 @@ def linked(tmp_path_factory: pytest.TempPathFactory) -> Bm25:
 
 def test_within_ranks_only_the_rows_given_and_scores_as_everywhere(build_folder: Build) -> None:
     engine = Bm25(build_folder({"A": "river", "B": "river here", "C": "sea", "D": "river river"}))
-    found = engine.search(["river"] * 4, 5, [[1, 2, 1], None, [], [3, 99]])
-    assert [sorted(one) for one in rows(found)] == [[1], [0, 1, 3], [], [3]]
-    assert found[0][0] in found[1]
+    results = engine.search(["river"] * 4, 5, [[1, 2, 1], None, [], [3, 99]])
+    assert [sorted(one) for one in rows(results)] == [[1], [0, 1, 3], [], [3]]
+    assert results[0][0] in results[1]
     assert engine.search(["sea"], 5, [[0, 1, 3]]) == [[]]  # no row that has none of the words
     engine = Bm25(build_folder(_random_pages(3, 1_500)))
     query = " ".join([*WORDS[:7], *(f"x{number}" for number in range(3_000))])
@@ -127,11 +127,11 @@ def test_the_nearest_vectors_come_first(build_folder: Build, tmp_path: Path) -> 
     path = build_folder({"Aa": "aaa", "Bb": "bbb", "See also": "", "Cc": "ccc aaa"})
     dense.build(path, Letters(), tmp_path)
     opened = Dense(path, Letters().embed)
-    found = opened.search(["a", "cab", "xyz"], 5)
-    assert rows(found)[0] == [0, 2]
-    assert rows(found)[1][0] == 2
-    assert found[2] == []
-    assert found[0][0].score == pytest.approx(1)
+    results = opened.search(["a", "cab", "xyz"], 5)
+    assert rows(results)[0] == [0, 2]
+    assert rows(results)[1][0] == 2
+    assert results[2] == []
+    assert results[0][0].score == pytest.approx(1)
     assert rows(opened.search(["a"], 1)) == [[0]]
     assert opened.search([], 5) == []
     assert faiss.omp_get_max_threads() == 1
@@ -190,7 +190,7 @@ def test_where_no_passage_is_ranked_nothing_is_near(
 
 
 @pytest.mark.parametrize(
-    ("k", "found"),
+    ("k", "best"),
     [
         pytest.param(1, [0], id="the best alone"),
         pytest.param(2, [0, 1], id="the lower row of equals"),
@@ -199,13 +199,13 @@ def test_where_no_passage_is_ranked_nothing_is_near(
     ],
 )
 def test_the_best_vectors_are_hits_the_lower_row_first_of_equals(
-    build_folder: Build, tmp_path: Path, k: int, found: list[int]
+    build_folder: Build, tmp_path: Path, k: int, best: list[int]
 ) -> None:
     path = build_folder({"Aa": "aa", "Ab": "ab", "Bb": "bb", "Ba": "ba"})
     dense.build(path, Letters(), tmp_path)
     opened = Dense(path, Letters().embed)
-    assert rows(opened.search(["a"], k)) == [found]
-    assert rows(opened.search(["a"], k, [[3, 2, 1, 0]])) == [found]
+    assert rows(opened.search(["a"], k)) == [best]
+    assert rows(opened.search(["a"], k, [[3, 2, 1, 0]])) == [best]
 
 
 def test_rows_beyond_the_last_vector_and_rows_without_one_are_no_hits(
@@ -224,10 +224,10 @@ def test_a_stopped_build_goes_on_with_the_shards_that_are_there(
 ) -> None:
     monkeypatch.setattr(dense, "_SHARD", 2)
     path = build_folder({f"T{n}": "abc"[n % 3] for n in range(7)})
-    said: list[str] = []
+    messages: list[str] = []
     first = Letters()
-    dense.build(path, first, tmp_path, said.append)
-    assert said == [f"{n} of 7 passages embedded" for n in (2, 4, 6, 7)]
+    dense.build(path, first, tmp_path, messages.append)
+    assert messages == [f"{n} of 7 passages embedded" for n in (2, 4, 6, 7)]
     assert first.calls == [
         ["T0\na", "T1\nb"],
         ["T2\nc", "T3\na"],
@@ -283,9 +283,9 @@ def coded(tmp_path_factory: pytest.TempPathFactory) -> Coded:
 
 
 def test_codes_find_nearly_what_flat_does(coded: Coded) -> None:
-    found = rows(coded.search(100, 10))
+    nearest = rows(coded.search(100, 10))
     best = np.argsort(-(coded.queries @ coded.vectors.T), axis=1)[:, :10]
-    assert sum(len({*one} & {*row}) for one, row in zip(found, best, strict=True)) > 900
+    assert sum(len({*one} & {*row}) for one, row in zip(nearest, best, strict=True)) > 900
 
 
 def test_the_scores_of_codes_are_nearly_cosines(coded: Coded) -> None:
@@ -334,9 +334,9 @@ class _Fixed:
 
 @pytest.mark.parametrize(("k", "depth"), [(1, 100), (100, 100), (101, 101)])
 def test_what_is_fused_goes_deeper_than_what_is_asked_for(k: int, depth: int) -> None:
-    one, other = _Fixed(Hit(1, 9.0)), _Fixed()
-    Hybrid(one, other).search(["x"], k, [[1, 2]])
-    assert one.asked == other.asked == [(depth, [[1, 2]])]
+    first, other = _Fixed(Hit(1, 9.0)), _Fixed()
+    Hybrid(first, other).search(["x"], k, [[1, 2]])
+    assert first.asked == other.asked == [(depth, [[1, 2]])]
 
 
 def test_reciprocal_ranks_are_added_and_ties_go_to_the_lower_row() -> None:
@@ -359,8 +359,8 @@ def test_passages_have_the_words_of_aliases(build_folder: Build) -> None:
         Ranked("Danube", words, "", "A river."),
         Ranked("Danube", words, "Course", "It flows."),
     ]
-    [found] = open_index(path).search(["donau"], 5)
-    assert {hit.passage.text for hit in found} == {"A river.", "It flows."}
+    [hits] = open_index(path).search(["donau"], 5)
+    assert {hit.passage.text for hit in hits} == {"A river.", "It flows."}
 
 
 @pytest.mark.parametrize(
@@ -404,8 +404,8 @@ def test_pages_of_a_later_block_have_their_aliases(tmp_path: Path) -> None:
             block = Block(0, number, 0, "f", items=items)
             write_block(building / folder.BLOCKS, block, process_block(block))
         folder.add_engines(building, folder.assemble(building, {}, [])[0])
-    found = ranked_passages(tmp_path / "index")
-    assert [(one.title, one.aliases) for one in found if one] == [
+    passages = ranked_passages(tmp_path / "index")
+    assert [(one.title, one.aliases) for one in passages if one] == [
         ("A", "aliasa"),
         ("B", "aliasb"),
         ("C", "aliasc"),

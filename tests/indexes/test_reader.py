@@ -87,8 +87,8 @@ BASE = "<base>https://de.example.org/wiki/Hauptseite</base>"
     ],
 )
 def test_what_is_missing_of_a_site_is_the_english_wikipedia_s(head: str, site: Wiki) -> None:
-    found, *_ = reader.read_pages([f"{head}{PAGE.format('A', '')}".encode() + END])
-    assert found == site
+    read_site, *_ = reader.read_pages([f"{head}{PAGE.format('A', '')}".encode() + END])
+    assert read_site == site
     assert Wiki().url_of("A b") == "https://en.wikipedia.org/wiki/A_b"
 
 
@@ -109,8 +109,8 @@ def test_a_title_is_found_at_the_beginning(xml: bytes, title: str) -> None:
 @given(st.lists(st.integers(0, len(DUMP)), max_size=12), st.integers(0, len(DUMP) - 1))
 def test_pages_do_not_depend_on_how_bytes_arrive(cuts: list[int], cut: int) -> None:
     edges = [0, *sorted(cuts), len(DUMP)]
-    found = reader.read_pages([DUMP[a:b] for a, b in pairwise(edges)])
-    assert list(found) == list(reader.read_pages([DUMP]))
+    pages = reader.read_pages([DUMP[a:b] for a, b in pairwise(edges)])
+    assert list(pages) == list(reader.read_pages([DUMP]))
     *whole, last = pages_of(DUMP[:cut])
     assert last.problem
     assert [parse_page(page).title for page in whole] == ["A", "B"][: len(whole)]
@@ -158,13 +158,13 @@ ONE = PAGE.format("A", "x").strip().encode()
 def test_what_has_no_beginning_or_no_end_is_a_problem(
     data: bytes, problems: int, last: str
 ) -> None:
-    found = pages_of(b"<mediawiki>" + data)
-    assert len([page for page in found if page.problem]) == problems
-    assert title_in(found[-1].xml) == last
+    pages = pages_of(b"<mediawiki>" + data)
+    assert len([page for page in pages if page.problem]) == problems
+    assert title_in(pages[-1].xml) == last
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "place"),
     [
         pytest.param(ONE + b"<page>", "after 1 whole page, in the middle of a page,", id="a page"),
         pytest.param(ONE + b" <page>", "after 1 whole page, in the middle of a page,", id="space"),
@@ -172,9 +172,9 @@ def test_what_has_no_beginning_or_no_end_is_a_problem(
         pytest.param(b"", "after 0 whole pages, without", id="nothing"),
     ],
 )
-def test_a_cut_dump_says_where_it_stops(data: bytes, said: str) -> None:
+def test_a_cut_dump_says_where_it_stops(data: bytes, place: str) -> None:
     *_, last = pages_of(b"<mediawiki>" + data)
-    assert f"the dump is truncated: it stops {said}" in last.problem
+    assert f"the dump is truncated: it stops {place}" in last.problem
 
 
 def test_a_dump_without_pages_is_no_problem() -> None:
@@ -183,8 +183,8 @@ def test_a_dump_without_pages_is_no_problem() -> None:
 
 @pytest.mark.parametrize(("limit", "over"), [(5_000, 0), (4_999, 1)])
 def test_a_page_may_have_so_many_bytes(limit: int, over: int) -> None:
-    found = pages_of(b"<page><title>A</title>".ljust(5_000), b"</page>" + END, max_bytes=limit)
-    cut = [page for page in found if page.problem == f"the page is over {limit:,} bytes"]
+    pages = pages_of(b"<page><title>A</title>".ljust(5_000), b"</page>" + END, max_bytes=limit)
+    cut = [page for page in pages if page.problem == f"the page is over {limit:,} bytes"]
     assert [len(page.xml) for page in cut] == [4_096] * over
 
 
@@ -194,10 +194,10 @@ def test_what_could_not_be_read_is_said_of_a_page() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "number"), [("0", 0), (str(2**63 - 1), 2**63 - 1), (" ", None), ("", None)]
+    ("text", "number"), [("0", 0), (str(2**63 - 1), 2**63 - 1), (" ", None), ("", None)]
 )
-def test_an_id_is_a_number_or_none(said: str, number: int | None) -> None:
-    xml = f"<page><title>A</title><id>{said}</id></page>"
+def test_an_id_is_a_number_or_none(text: str, number: int | None) -> None:
+    xml = f"<page><title>A</title><id>{text}</id></page>"
     assert parse_page(RawPage(xml.encode())).page_id == number
 
 
@@ -253,8 +253,8 @@ def _blocks(path: Path, data: bytes, **options: Any) -> list[Block]:
 
 def test_blocks_number_the_items_of_a_file(tmp_path: Path) -> None:
     blocks = _blocks(tmp_path / "x-20250301-pages.xml", FIVE, block_pages=2)
-    found = [(b.file, b.number, b.first, len(b.items)) for b in blocks]
-    assert found == [(3, 0, 0, 2), (3, 1, 2, 2), (3, 2, 4, 1)]
+    places = [(b.file, b.number, b.first, len(b.items)) for b in blocks]
+    assert places == [(3, 0, 0, 2), (3, 1, 2, 2), (3, 2, 4, 1)]
     assert {(b.date, b.name) for b in blocks} == {("2025-03-01", "x-20250301-pages.xml")}
     assert len(_blocks(tmp_path / "x", FIVE, block_bytes=1)) == 5
 
@@ -430,8 +430,8 @@ def test_large_files_are_shared_by_blocks(tmp_path: Path, monkeypatch: pytest.Mo
     parts = [list(reader.read_blocks(part, 4)) for part in slices_of(path, 2, 3)]
     assert len(parts) == 3
     assert all(parts)
-    found = sorted((block for part in parts for block in part), key=lambda block: block.number)
-    assert found == list(reader.read_blocks(Slice(2, str(path)), 4))
+    blocks = sorted((block for part in parts for block in part), key=lambda block: block.number)
+    assert blocks == list(reader.read_blocks(Slice(2, str(path)), 4))
 
 
 TEXT = bytes(range(256)) * 600
@@ -439,13 +439,13 @@ TEXT = bytes(range(256)) * 600
 
 def _read(path: Path, data: bytes) -> tuple[bytes, str]:
     path.write_bytes(data)
-    found = b""
+    content = b""
     try:
         for chunk in reader.read_chunks(path):
-            found += chunk
+            content += chunk
     except InputDamaged as damage:
-        return found, str(damage)
-    return found, ""
+        return content, str(damage)
+    return content, ""
 
 
 @pytest.mark.parametrize("pack", [bz2.compress, gzip.compress], ids=["bzip2", "gzip"])
@@ -459,7 +459,7 @@ def test_what_precedes_damage_is_read(tmp_path: Path, pack: Callable[[bytes], by
         (b"no stream", "damaged"),
         (packed[:20] + b"\xff" * 400, " "),
     ):
-        found, said = _read(path, packed + added)
-        assert found.startswith(TEXT)
-        assert problem in said
+        content, message = _read(path, packed + added)
+        assert content.startswith(TEXT)
+        assert problem in message
     assert _read(path, b"") == (b"", "")

@@ -43,11 +43,11 @@ def linked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return written(tmp_path_factory.mktemp("linked") / "index", wiki=[*leads, *targets])
 
 
-def added(path: Path, found: Sequence[int], k: int = 3, *named: str) -> set[int]:
+def added(path: Path, rows: Sequence[int], k: int = 3, *named: str) -> set[int]:
     """The rows that the second retrieval has beside those of the first."""
-    retriever = Told(found)
+    retriever = Told(rows)
     reranker(path, retriever).search(["river"], k, [named])
-    return set().union(*retriever.within) - set(found)
+    return set().union(*retriever.within) - set(rows)
 
 
 def test_the_pages_that_the_three_best_passages_name_are_looked_up(linked: Path) -> None:
@@ -125,8 +125,8 @@ def test_the_best_of_several_links_counts_once() -> None:
     assert chosen([0.9, 0.8, 0.5, 0.2], 3, links=gains) == [0, 1, 2]
 
 
-def order(path: Path, found: Sequence[int], k: int, *named: str) -> list[int]:
-    [hits] = reranker(path, Told(found)).search(["river"], k, [named])
+def order(path: Path, rows: Sequence[int], k: int, *named: str) -> list[int]:
+    [hits] = reranker(path, Told(rows)).search(["river"], k, [named])
     return [hit.row for hit in hits]
 
 
@@ -140,7 +140,7 @@ def test_a_passage_of_a_page_that_the_query_names_comes_first(linked: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("found", "expected"),
+    ("rows", "expected"),
     [
         pytest.param([0, 9, 5], [0, 5, 9], id="of a page that the best names"),
         pytest.param([5, 9, 0], [5, 0, 9], id="that names the page of the best"),
@@ -148,9 +148,9 @@ def test_a_passage_of_a_page_that_the_query_names_comes_first(linked: Path) -> N
     ],
 )
 def test_a_passage_with_a_link_comes_before_a_slightly_better_one(
-    linked: Path, found: list[int], expected: list[int]
+    linked: Path, rows: list[int], expected: list[int]
 ) -> None:
-    [hits] = reranker(linked, Told(found)).search(["glacier"], 3, [[]])
+    [hits] = reranker(linked, Told(rows)).search(["glacier"], 3, [[]])
     assert [hit.row for hit in hits] == expected
 
 
@@ -168,8 +168,8 @@ def test_a_named_page_has_a_place_unless_one_alone_is_asked_for(build_folder: Bu
     for k, rows in expected.items():
         retriever = Told([])
         retriever.hits = hits
-        [found] = reranker(path, retriever).search(["river"], k, [["C"]])
-        assert [hit.row for hit in found] == rows
+        [ranked] = reranker(path, retriever).search(["river"], k, [["C"]])
+        assert [hit.row for hit in ranked] == rows
 
 
 def test_the_weights_are_these() -> None:

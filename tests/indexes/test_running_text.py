@@ -21,16 +21,16 @@ def test_the_pieces_are_the_text(unit: str, language: str) -> None:
 def test_the_work_for_marks_is_linear(unit: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """sentencex takes quadratic time in the length of what it is given."""
     text = (unit * LENGTH)[:LENGTH]
-    given: list[int] = []
+    costs: list[int] = []
     segment = sentencex.segment
 
     def counted(language: str, window: str) -> list[str]:
-        given.append(len(window) ** 2)
+        costs.append(len(window) ** 2)
         return list(segment(language, window))
 
     monkeypatch.setattr(sentencex, "segment", counted)
     assert "".join(pieces(text, "en")) == text
-    assert sum(given) <= 2 * 1_000 * LENGTH
+    assert sum(costs) <= 2 * 1_000 * LENGTH
 
 
 def test_prose_is_cut_as_a_whole() -> None:

@@ -135,8 +135,8 @@ It<ref>no</ref> goes on.
 
 def test_sections_carry_the_headings_above_them() -> None:
     sections = article_of(HEADINGS, frozenset({"datei"})).sections
-    said = " | ".join(f"{one.heading}: {' / '.join(one.lines)}" for one in sections)
-    assert said == ": Lead. | A: One. | A > B: İstanbul and İzmir. | C > D: It goes on."
+    shown = " | ".join(f"{one.heading}: {' / '.join(one.lines)}" for one in sections)
+    assert shown == ": Lead. | A: One. | A > B: İstanbul and İzmir. | C > D: It goes on."
 
 
 BROKEN = [

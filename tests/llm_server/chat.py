@@ -243,10 +243,10 @@ def read(body: Mapping[str, Any], switches: Switches, sample: int) -> Chat:
                 name, schema = tool["function"]["name"], tool["function"].get("parameters", {})
                 strict = switches.strict == WORKS and bool(tool["function"].get("strict"))
                 break
-    if name is None and (found := _IN_WORDS.search("\n".join([*system, *user]))):
-        name, in_words = found[1], True
-        shown = json.loads(found[3])
-        schema, example = (shown, {}) if found[2] == "Schema" else ({}, shown)
+    if name is None and (match := _IN_WORDS.search("\n".join([*system, *user]))):
+        name, in_words = match[1], True
+        shown = json.loads(match[3])
+        schema, example = (shown, {}) if match[2] == "Schema" else ({}, shown)
     asked = body.get("response_format", {})
     enforced = asked.get("json_schema", asked)
     if "schema" in enforced and getattr(switches, _kind(asked)) == WORKS:
@@ -279,25 +279,25 @@ def choice(
     """Return a choice in the API's shape and its tokens."""
     left = switches.context - read_tokens(body, switches)
     limit = min(_limit(body, switches) or left, left)
-    said = reply.text
+    text = reply.text
     if reply.arguments is not None:
-        said = json.dumps(reply.arguments, ensure_ascii=False)
-    thoughts = _thoughts(said, switches)
+        text = json.dumps(reply.arguments, ensure_ascii=False)
+    thoughts = _thoughts(text, switches)
     _, broken = tokens.cut(thoughts, limit)
     limit -= tokens.count(thoughts)
-    said, cut_off = ("", True) if broken else tokens.cut(said, limit)
+    text, cut_off = ("", True) if broken else tokens.cut(text, limit)
     broken = broken or cut_off
     if switches.breaks_off is not None:
-        said = said[: len(said) // 2]
-    message: dict[str, Any] = {"role": "assistant", "content": said, "refusal": None}
+        text = text[: len(text) // 2]
+    message: dict[str, Any] = {"role": "assistant", "content": text, "refusal": None}
     forced = body.get("tool_choice")
     finish = "stop"
     if reply.arguments is not None and not chat.in_words:
         message["content"] = None
         name = chat.function or ""
-        call_id = "call_" + hashlib.sha256(f"{index}/{said}".encode()).hexdigest()[:24]
+        call_id = "call_" + hashlib.sha256(f"{index}/{text}".encode()).hexdigest()[:24]
         message["tool_calls"] = [
-            {"id": call_id, "type": "function", "function": {"name": name, "arguments": said}}
+            {"id": call_id, "type": "function", "function": {"name": name, "arguments": text}}
         ]
         # The API says "stop" where a function was forced, "tool_calls" where it was chosen.
         finish = "stop" if isinstance(forced, dict) else "tool_calls"
@@ -309,15 +309,15 @@ def choice(
     }
     if switches.breaks_off is not None:
         result["finish_reason"] = switches.breaks_off or None
-    _think(message, thoughts, switches, broken and not said)
-    return result, tokens.count(thoughts) + tokens.count(said)
+    _think(message, thoughts, switches, broken and not text)
+    return result, tokens.count(thoughts) + tokens.count(text)
 
 
-def _thoughts(said: str, switches: Switches) -> str:
+def _thoughts(answer: str, switches: Switches) -> str:
     """A draft that says the opposite of the answer, as long as the model thinks."""
     if switches.thinks in ("", MISPLACED):
         return ""
-    draft = said.translate(str.maketrans("TF", "FT")).replace("False", "True")
+    draft = answer.translate(str.maketrans("TF", "FT")).replace("False", "True")
     return f"{'Hmm. ' * _MUCH if switches.thinks in (LONG, LONG_APART) else 'Hmm. '}{draft}\n"
 
 
@@ -327,8 +327,8 @@ def _think(message: dict[str, Any], thoughts: str, switches: Switches, cut: bool
         return
     if switches.thinks == MISPLACED:  # a parser of thoughts that takes the answer for them
         calls = message.pop("tool_calls", ())
-        said = calls[0]["function"]["arguments"] if calls else message["content"]
-        message |= {"content": None, "reasoning_content": said}
+        answer = calls[0]["function"]["arguments"] if calls else message["content"]
+        message |= {"content": None, "reasoning_content": answer}
         return
     if cut:
         message.pop("tool_calls", None)

@@ -94,8 +94,8 @@ async def read_request(reader: asyncio.StreamReader) -> HttpRequest | None:
     method, path, _ = first.split(" ", 2)
     headers = {}
     for line in lines:
-        name, found, value = line.partition(":")
-        if found:
+        name, colon, value = line.partition(":")
+        if colon:
             headers[name.strip().lower()] = value.strip()
     body = await reader.readexactly(int(headers.get("content-length", "0")))
     path, _, query = path.partition("?")

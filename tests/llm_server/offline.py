@@ -84,9 +84,9 @@ class OfflineAnswers:
         record = InputRecord("server", "server", text, question=question, language=language)
         whole = self._task(chat) == "extract_sentences"
         extract = self._judge.extract_sentences if whole else self._judge.extract
-        found: Drafts = run_now(extract(record, spans))
-        self.know((draft.claim, draft.query) for draft in found.drafts)
-        drafts = [(draft.sentence_index or 0, draft.claim, draft.query) for draft in found.drafts]
+        extracted: Drafts = run_now(extract(record, spans))
+        self.know((draft.claim, draft.query) for draft in extracted.drafts)
+        drafts = [(draft.sentence_index or 0, draft.claim, draft.query) for draft in extracted.drafts]
         facts = [
             {"sentence": sentences[at][0], "claim": claim, "query": query}
             for at, claim, query in drafts
@@ -110,8 +110,8 @@ class OfflineAnswers:
 
     def _facts(self, text: str, question: str | None) -> list[str]:
         record = InputRecord("server", "server", text, question=question)
-        found: Drafts = run_now(self._judge.extract(record, segment(text)))
-        return [draft.claim for draft in found.drafts]
+        extracted: Drafts = run_now(self._judge.extract(record, segment(text)))
+        return [draft.claim for draft in extracted.drafts]
 
     # --- what FaaF's code sends as text ---
 
@@ -143,8 +143,8 @@ class OfflineAnswers:
         supports = self._supports(claim.removeprefix("ANSWER:\n"), text.partition("\n")[2])
         assert query.partition("\n")[2]
         assert '"SCORE"' in form
-        said = {"REASONING": ["The document says so."], "SCORE": "PASS" if supports else "FAIL"}
-        return Reply(f"```json\n{json.dumps(said)}\n```")
+        reply = {"REASONING": ["The document says so."], "SCORE": "PASS" if supports else "FAIL"}
+        return Reply(f"```json\n{json.dumps(reply)}\n```")
 
     def _supports(self, claim: str, text: str) -> bool:
         query = self._queries.get(claim) or run_now(self._judge.queries([claim])).queries[0]

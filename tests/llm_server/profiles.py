@@ -14,16 +14,16 @@ from .errors import ApiError, too_long
 _TABLE = Path(__file__).parents[2] / "transforms" / "llm" / "refusals.yaml"
 
 
-def _error(said: Mapping[str, Any], **numbers: int) -> ApiError:
-    text = json.dumps(said["body"])
+def _error(refusal: Mapping[str, Any], **numbers: int) -> ApiError:
+    text = json.dumps(refusal["body"])
     for name, number in numbers.items():
         text = text.replace(f'"<{name}>"', str(number)).replace(f"<{name}>", str(number))
-    return ApiError(said.get("status", 400), text, body=json.loads(text))
+    return ApiError(refusal.get("status", 400), text, body=json.loads(text))
 
 
 def _profile(refusals: Mapping[str, Any] | None = None, **switches: Any) -> Switches:
-    said = dict(refusals or {})
-    long = said.pop("too_long", None)
+    by_kind = dict(refusals or {})
+    long = by_kind.pop("too_long", None)
 
     def over(context: int, prompt: int, allowed: int) -> ApiError:
         numbers = {"context": context, "prompt": prompt, "allowed": allowed}
@@ -32,7 +32,7 @@ def _profile(refusals: Mapping[str, Any] | None = None, **switches: Any) -> Swit
     return Switches(
         **switches,
         too_long=over if long else too_long,
-        refusals={name: _error(one) for name, one in said.items()},
+        refusals={name: _error(one) for name, one in by_kind.items()},
     )
 
 

@@ -36,34 +36,34 @@ def clear_fact(description: str) -> str:
 
 
 def task(system: str) -> str | None:
-    found = _TASK.search(system)
-    return found[1] if found else None
+    match = _TASK.search(system)
+    return match[1] if match else None
 
 
 def published(user: str) -> str:
     """The word by which a request in a published form, in text alone, is known; "" for others."""
-    found = re.search(r"^(Considering|Take|Document|QUESTION)\b", user, re.MULTILINE)
-    return found[1] if found else ""
+    match = re.search(r"^(Considering|Take|Document|QUESTION)\b", user, re.MULTILINE)
+    return match[1] if match else ""
 
 
 def parameters(system: str) -> dict[str, dict[str, Any]]:
     """The parameters of FaaF's function object in tags, as in the schema of a function."""
-    found = re.findall(
+    matches = re.findall(
         r"<name>(fact_\w+)</name>\n<values>(.*?)</values>\n<description>(.*?)</description>",
         system,
         re.DOTALL,
     )
     return {
-        name: {"enum": values.split(" | "), "description": text} for name, values, text in found
+        name: {"enum": values.split(" | "), "description": text} for name, values, text in matches
     }
 
 
 def elements(tag: str, text: str) -> Iterator[tuple[str, dict[str, str], str]]:
     """Yield (tag, attributes, raw content) of the elements whose tag matches a pattern."""
     pattern = rf'<({tag})((?: \w+="[^"]*")*)>(.*?)</\1>'
-    for found in re.finditer(pattern, text, re.DOTALL):
-        attributes = {name: read(value) for name, value in _ATTRIBUTE.findall(found[2])}
-        yield found[1], attributes, found[3]
+    for match in re.finditer(pattern, text, re.DOTALL):
+        attributes = {name: read(value) for name, value in _ATTRIBUTE.findall(match[2])}
+        yield match[1], attributes, match[3]
 
 
 def text_of(tag: str, text: str) -> str | None:
@@ -106,22 +106,22 @@ def facts(user: str) -> list[Fact]:
 
 
 def _numbers(text: str) -> list[int]:
-    found: list[int] = []
+    numbers: list[int] = []
     for item in text.split():
         first, _, last = item.partition("-")
-        found += range(int(first), int(last or first) + 1)
-    return found
+        numbers += range(int(first), int(last or first) + 1)
+    return numbers
 
 
 def sentences(user: str) -> tuple[list[tuple[int, str]], set[int], str | None]:
     """The numbered sentences, which of them begin a paragraph (by position), and the language."""
     _, attributes, inside = next(elements("text", user))
-    found: list[tuple[int, str]] = []
+    numbered_texts: list[tuple[int, str]] = []
     starts: set[int] = set()
     end = 0
     for match in re.finditer(r"<s(\d+)>(.*?)</s\1>", inside, re.DOTALL):
         if "\n\n" in inside[end : match.start()]:
-            starts.add(len(found))
-        found.append((int(match[1]), read(match[2])))
+            starts.add(len(numbered_texts))
+        numbered_texts.append((int(match[1]), read(match[2])))
         end = match.end()
-    return found, starts, attributes.get("language")
+    return numbered_texts, starts, attributes.get("language")

@@ -191,8 +191,8 @@ class LlmServer:
             body = json.loads(request.body) if request.body else None
         except ValueError:
             body = None
-        told = request.headers.get("authorization", ""), body, time.monotonic()
-        entry = Logged(request.path, *told, self._in_flight, connection)
+        fields = request.headers.get("authorization", ""), body, time.monotonic()
+        entry = Logged(request.path, *fields, self._in_flight, connection)
         entry.query, entry.headers = request.query, request.headers
         self.requests.append(entry)
         return entry
@@ -216,8 +216,8 @@ class LlmServer:
         except ApiError as error:
             payload = error.payload()
             if error.status == 200:
-                told = payload if error.body is not None else {"error": payload["error"]}
-                return http.HttpResponse(200, told, headers)
+                body = payload if error.body is not None else {"error": payload["error"]}
+                return http.HttpResponse(200, body, headers)
             if not self.switches.named_errors and error.status == 400:
                 payload = {"error": {"message": "bad request", "type": "error", "code": 400}}
             return http.HttpResponse(error.status, payload, headers | dict(error.headers))

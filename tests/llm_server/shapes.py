@@ -118,9 +118,9 @@ def _of_each_passage(name: Callable[[int], str]) -> Shape:
             return value
         numbers: dict[str, Any] = {}
         for check in value["checks"]:
-            told = {field: check[field] for field in check if not field.startswith("passage")}
+            verdict = {field: check[field] for field in check if not field.startswith("passage")}
             for number in check.get("passages", [check.get("passage")]):
-                numbers[name(number)] = told
+                numbers[name(number)] = verdict
         return {**numbers, "noans": value.get("noans", [])}
 
     return lambda arguments: json.dumps({key: fact(arguments[key]) for key in arguments})

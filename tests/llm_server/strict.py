@@ -31,4 +31,4 @@ def complaint(schema: Any, where: tuple[str, ...] = ()) -> str | None:
     below += [(one, (*where, "$defs", name)) for name, one in schema.get("$defs", {}).items()]
     if wrong:
         return f"In context={where}, {wrong[0]}"
-    return next((found for one, at in below if (found := complaint(one, at))), None)
+    return next((message for one, at in below if (message := complaint(one, at))), None)

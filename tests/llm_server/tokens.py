@@ -22,9 +22,9 @@ def count(text: str) -> int:
 
 def cut(text: str, tokens: int) -> tuple[str, bool]:
     """Return the first `tokens` tokens of a text, and whether any were left out."""
-    for number, found in enumerate(_TOKEN.finditer(text)):
+    for number, match in enumerate(_TOKEN.finditer(text)):
         if number == tokens:
-            return text[: found.start()].rstrip(), True
+            return text[: match.start()].rstrip(), True
     return text, False
 
 

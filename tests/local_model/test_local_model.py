@@ -22,7 +22,7 @@ def responses() -> list[dict[str, Any]]:
     """Two of the bundled examples, a sentence of each; the second one's claims are given."""
     lines = (ROOT / "examples/responses.jsonl").read_text(encoding="utf-8").splitlines()
     rows = {row["id"]: row for row in map(json.loads, lines)}
-    extracted, given = (
+    extracted, with_claims = (
         {
             "id": name,
             "response": rows[name]["response"].partition(". ")[0] + ".",
@@ -30,7 +30,7 @@ def responses() -> list[dict[str, Any]]:
         }
         for name in ("alder-geo-01", "alder-geo-03")
     )
-    return [extracted, {**given, "claims": CLAIMS}]
+    return [extracted, {**with_claims, "claims": CLAIMS}]
 
 
 @pytest.mark.parametrize("formulation", FORMULATIONS)
@@ -41,7 +41,7 @@ def test_every_unit_and_every_error_is_accounted_for(
     # Extraction is the same for all, and takes the longest: the others judge one given claim.
     alone = [{**responses[1], "claims": CLAIMS[:1]}]
     asked = responses if formulation == FORMULATIONS[0] else alone
-    found = ufo.evaluate(
+    result = ufo.evaluate(
         asked,
         sources=["reference"],
         judge="llm",
@@ -54,11 +54,11 @@ def test_every_unit_and_every_error_is_accounted_for(
         quiet=True,
         **options,
     )
-    units = found.sql("SELECT response_id, unit_id FROM fact_units").to_pylist()
-    evidence = found.sql("SELECT * FROM evidence").to_pylist()
-    failures = found.sql("SELECT * FROM failures").to_pylist()
-    usage = found.sql("SELECT * FROM usage WHERE step != 'probe'").to_pylist()
-    found.close()
+    units = result.sql("SELECT response_id, unit_id FROM fact_units").to_pylist()
+    evidence = result.sql("SELECT * FROM evidence").to_pylist()
+    failures = result.sql("SELECT * FROM failures").to_pylist()
+    usage = result.sql("SELECT * FROM usage WHERE step != 'probe'").to_pylist()
+    result.close()
     # A response without a unit says why; a unit has one row for its only passage.
     lost = {row["key"] for row in failures if row["step"] == "extract"}
     assert {row["response_id"] for row in units} | lost >= {row["id"] for row in asked}
@@ -67,8 +67,8 @@ def test_every_unit_and_every_error_is_accounted_for(
     errors = [row for row in evidence if row["outcome"] == "error"]
     assert {row["outcome"] for row in evidence} <= set(OUTCOMES)
     assert {row["reason"] for row in errors} <= set(REASONS)
-    told = {row["key"] for row in failures if row["step"] == "verify"}
-    assert {row["response_id"] for row in errors} <= told
+    failed = {row["key"] for row in failures if row["step"] == "verify"}
+    assert {row["response_id"] for row in errors} <= failed
     counted = [row for row in usage if row["completion_tokens"] is not None]
     assert all(row["prompt_tokens"] + row["completion_tokens"] <= CONTEXT for row in counted)
     assert all(row["completion_tokens"] <= REPLY for row in counted)

@@ -29,14 +29,14 @@ def hostile() -> dict[str, tuple[Reply, set[str | None]]]:
     moves = ["javascript:void(0)", "data:text/html,x", "http:host/x"]
     tower = html("Tower", ["The tower is 31 metres high."] * 20)
     slow: set[str | None] = {"too_slow", "too_much_memory", "unreadable", "unreadable_pdf"}
-    found: dict[str, tuple[Reply, set[str | None]]] = {
+    replies: dict[str, tuple[Reply, set[str | None]]] = {
         "/attributes": (Reply(attributes(), 200, HTML), {"too_many_elements"}),
         "/links": (Reply(links(), 200, HTML), {"too_many_elements"}),
         "/slow.pdf": (Reply(slow_pdf(), 200, {"content-type": "application/pdf"}), slow),
     }
     for n, to in enumerate(moves):
-        found[f"/to-{n}"] = Reply(b"", 302, {"location": to}), {"refused_address", "http_404"}
+        replies[f"/to-{n}"] = Reply(b"", 302, {"location": to}), {"refused_address", "http_404"}
     for name in ("undefined", "idna", "punycode"):
-        said = {"content-type": f"text/html; charset={name}"}
-        found[f"/in-{name}"] = Reply(tower, 200, said), {None}
-    return found
+        headers = {"content-type": f"text/html; charset={name}"}
+        replies[f"/in-{name}"] = Reply(tower, 200, headers), {None}
+    return replies

@@ -36,8 +36,8 @@ class Query:
 
 def snippet(text: str | None, **more: Any) -> dict[str, Any]:
     """One of Serper's organic results."""
-    found = {"title": "A page", "link": "https://example.org/page", "snippet": text, "position": 1}
-    return {name: value for name, value in (found | more).items() if value is not None}
+    fields = {"title": "A page", "link": "https://example.org/page", "snippet": text, "position": 1}
+    return {name: value for name, value in (fields | more).items() if value is not None}
 
 
 def result(*organic: dict[str, Any], **more: Any) -> dict[str, Any]:

@@ -39,14 +39,14 @@ class Scene:
 
     def tables(self, run: str | None = None) -> Any:
         """What the run found; its sources are told with the paths of this scene."""
-        found = tables(self.output, run)
-        return {name: rows for name, rows in found.items() if name != "sources"}
+        rows_by_table = tables(self.output, run)
+        return {name: rows for name, rows in rows_by_table.items() if name != "sources"}
 
     def asked(self) -> set[str]:
         """The cities that the source was asked about since this was last called."""
-        found = {line.split()[1] for line in self.log_lines()}
+        places = {line.split()[1] for line in self.log_lines()}
         self.log.unlink(missing_ok=True)
-        return found
+        return places
 
     def log_lines(self) -> list[str]:
         return self.log.read_text().splitlines() if self.log.exists() else []

@@ -111,9 +111,9 @@ def tables(output: str | Path, run: str | None = None) -> Tables:
     """The rows of every table of a run, sorted."""
     with open_results(output, run) as results:
         queries = {table: f"SELECT * EXCLUDE (run) FROM {table} ORDER BY ALL" for table in TABLES}
-        found = {table: results.query(query) for table, query in queries.items()}
+        selected = {table: results.query(query) for table, query in queries.items()}
     return {
-        table: [tuple(row.values()) for row in rows.to_pylist()] for table, rows in found.items()
+        table: [tuple(row.values()) for row in rows.to_pylist()] for table, rows in selected.items()
     }
 
 
@@ -190,8 +190,8 @@ def city_records() -> list[dict[str, Any]]:
 @pytest.fixture(scope="session")
 def responses(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Twenty responses in 22 lines, of which the 8th is not JSON and the last repeats an id."""
-    found = city_records()
-    lines = [*found[:7], "not json", *found[7:], found[3] | {"dataset": "again"}]
+    records = city_records()
+    lines = [*records[:7], "not json", *records[7:], records[3] | {"dataset": "again"}]
     return write_lines(tmp_path_factory.mktemp("input") / "in.jsonl", lines)
 
 

@@ -24,8 +24,8 @@ def at(server: LlmServer, *flags: object) -> tuple[object, ...]:
 
 def rows(output: Path, query: str) -> list[dict[str, Any]]:
     with open_results(output) as results:
-        found: list[dict[str, Any]] = results.query(query).to_pylist()
-    return found
+        rows: list[dict[str, Any]] = results.query(query).to_pylist()
+    return rows
 
 
 def answers_kept(cache: Path) -> int:
@@ -33,13 +33,13 @@ def answers_kept(cache: Path) -> int:
     if not cache.exists():
         return 0
     store = SqliteStore(str(cache))
-    found = sum(entry.key.startswith("r-") for entry in store.entries())
+    count = sum(entry.key.startswith("r-") for entry in store.entries())
     store.close()
-    return found
+    return count
 
 
-def results(found: Any) -> Any:
+def results(rows_by_table: Any) -> Any:
     """What a run found, whoever was asked: a request has another id each time it is sent."""
-    kept = {name: rows for name, rows in found.items() if name not in ("usage", "sources")}
+    kept = {name: rows for name, rows in rows_by_table.items() if name not in ("usage", "sources")}
     kept["evidence"] = [row[:-1] for row in kept["evidence"]]
     return kept

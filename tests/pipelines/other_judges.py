@@ -45,10 +45,10 @@ class Plain(Judge):
 
     async def outcome(self, unit: Any, passage: Any) -> Judgement:
         asked = [Message("system", "Task: own"), Message("user", unit.claim + passage.text)]
-        said = await self.client().complete(
+        reply = await self.client().complete(
             Request(VERIFIER, self.model or "", asked, step="verify")
         )
-        return Judgement("supported", rationale=said.choices[0].text)
+        return Judgement("supported", rationale=reply.choices[0].text)
 
 
 class Catching(Judge):

@@ -42,8 +42,8 @@ def test_each_bad_line_is_a_failure_and_the_good_ones_around_them_are_evaluated(
     assert done.json["responses"] == 2
     assert done.json["failures"] == len(BAD)
     assert f"{len(BAD)} failures" in done.err
-    found = tables(tmp_path / "out")
-    failures = {key: (step, *told) for step, key, *told in found["failures"]}
+    rows_by_table = tables(tmp_path / "out")
+    failures = {key: (step, *told) for step, key, *told in rows_by_table["failures"]}
     assert len(failures) == len(BAD)
     for number, (_, expected) in enumerate(BAD, 3):
         step, kind, message, line = failures[f"in.jsonl:{number}"]
@@ -51,8 +51,8 @@ def test_each_bad_line_is_a_failure_and_the_good_ones_around_them_are_evaluated(
         assert step == "read"
         assert len(line) <= 4096
         assert kind == ("repeated_id" if "was used" in expected else "unusable_record")
-    assert sorted(row[0] for row in found["responses"]) == ["good", "last"]
-    assert len(found["verdicts"]) == 2
+    assert sorted(row[0] for row in rows_by_table["responses"]) == ["good", "last"]
+    assert len(rows_by_table["verdicts"]) == 2
 
 
 def test_a_mapped_column_that_no_record_has_is_refused(tmp_path: Path) -> None:
@@ -99,10 +99,10 @@ def test_a_claim_and_a_label_that_cannot_be_used_are_failures_beside_their_respo
         assert done.json["responses"] == 1
         assert done.json["units"] == 1
         assert done.json["failures"] == 3
-        found = tables(tmp_path / "out", flags[1])
-        assert [row[3] for row in found["fact_units"]] == ["Etna is in Sicily."]
-        assert [row[4] for row in found["verdicts"]] == [1]
-        messages = " ".join(row[3] for row in found["failures"])
+        rows_by_table = tables(tmp_path / "out", flags[1])
+        assert [row[3] for row in rows_by_table["fact_units"]] == ["Etna is in Sicily."]
+        assert [row[4] for row in rows_by_table["verdicts"]] == [1]
+        messages = " ".join(row[3] for row in rows_by_table["failures"])
         for why in (
             "claims[0].claim` is missing or empty",
             "claims[1].claim` has half of",
@@ -183,8 +183,8 @@ def test_what_is_wrong_is_said_and_nothing_is_written(
     line = Template(case.get("run", "evaluate --config ufo.yaml")).substitute(names)
     command, *words = shlex.split(line)
     if command in ("evaluate", "recall"):
-        given = EXAMPLE if command == "recall" else "good.jsonl"
-        ours = {"--input": given, "--output": "out"}
+        input_path = EXAMPLE if command == "recall" else "good.jsonl"
+        ours = {"--input": input_path, "--output": "out"}
         missing = [] if len(words) == 2 and words[0] in ours else ours.keys() - set(words)
         words = [*(word for name in sorted(missing) for word in (name, str(ours[name]))), *words]
     done = ufo(command, *words)

@@ -46,7 +46,7 @@ def arguments(tmp_path: Path, few: Path, index: Path, llm_server: LlmServer) -> 
     """The words of a run into a folder of that name, with a cache of its own."""
     prices = priced(tmp_path / "prices.yaml", batch=SHARE)
 
-    def given(name: str, *flags: object) -> list[Any]:
+    def words(name: str, *flags: object) -> list[Any]:
         return [
             *("evaluate", "--input", few, "--output", tmp_path / name, "--run", "r", "--judge"),
             *("llm", "--base_url", llm_server.base_url, "--model", "offline-judge"),
@@ -54,7 +54,7 @@ def arguments(tmp_path: Path, few: Path, index: Path, llm_server: LlmServer) -> 
             *("--cache", tmp_path / f"{name}.sqlite", "--workers", 1, *flags),
         ]
 
-    return given
+    return words
 
 
 @pytest.fixture
@@ -64,8 +64,8 @@ def run(arguments: Any) -> Callable[..., Any]:
 
 def as_plain(folder: Path) -> bool:
     """Whether the run by batches found what the plain one did."""
-    found, plain = (results(tables(folder / name)) for name in ("batch", "plain"))
-    return bool(found == plain)
+    batched, plain = (results(tables(folder / name)) for name in ("batch", "plain"))
+    return bool(batched == plain)
 
 
 # --- the tables of the plain run, whatever goes wrong
@@ -252,8 +252,8 @@ def test_a_cap_counts_the_price_of_batches(run: Any, tmp_path: Path, llm_server:
     run("batch", "--batch", *prices, "--max_cost", 10)
     assert llm_server.batches.sent > sent
     assert not llm_server.batches.repeated()
-    found = rows(tmp_path / "batch", "SELECT * FROM usage WHERE NOT (cached OR coalesced)")
-    assert [row["cost_usd"] for row in found] == [cost(row, 0.5) for row in found]
+    selected = rows(tmp_path / "batch", "SELECT * FROM usage WHERE NOT (cached OR coalesced)")
+    assert [row["cost_usd"] for row in selected] == [cost(row, 0.5) for row in selected]
 
 
 @pytest.mark.slow
@@ -265,11 +265,11 @@ def test_a_cap_holds_what_batches_under_way_may_cost_and_frees_it_once_they_are_
          "claims": [f"{city} is big."]}
         for city in ("Oslo", "Lima", "Rome", "Cairo")
     ]  # fmt: skip
-    given = write_lines(tmp_path / "given.jsonl", records)
+    path = write_lines(tmp_path / "given.jsonl", records)
 
     def run(name: str, *flags: object) -> None:
         words = arguments(name, "--sources", "reference", "--batch", *flags)
-        ok(*(given if word == few else word for word in words))
+        ok(*(path if word == few else word for word in words))
 
     run("free")
     price = load_prices(str(tmp_path / "prices.yaml"))["offline-judge"].of_batch
@@ -279,7 +279,7 @@ def test_a_cap_holds_what_batches_under_way_may_cost_and_frees_it_once_they_are_
 
     def paid(lines: list[Line]) -> float:
         return sum(
-            price.cost(one.entry.prompt_tokens, one.entry.completion_tokens) for one in lines
+            price.cost(line.entry.prompt_tokens, line.entry.completion_tokens) for line in lines
         )
 
     lines = llm_server.batches.requests
@@ -340,8 +340,8 @@ def test_batches_that_the_provider_forgot_are_asked_again_on_request(
     llm_server.batches.polls = 1
     waiting = ("--batch", "--batch_wait", 0)
     run("batch", *waiting, code=5)
-    said = "batches of this run are under way; give --batch as before"
-    assert said in run("batch", code=2).err
+    message = "batches of this run are under way; give --batch as before"
+    assert message in run("batch", code=2).err
     llm_server.batches.batches.clear()
     assert "--fresh forgets the batches of the run" in run("batch", *waiting, code=1).err
     refused = run("batch", *waiting, "--fresh", code=2)
@@ -408,10 +408,10 @@ def test_a_damaged_file_of_batches_is_named_by_every_command(
         lambda: ends(1, "cache", "stats", "--cache", tmp_path / "batch.sqlite"),
     )
     for command in commands:
-        said = command().err
-        assert str(path) in said
-        assert "Move it away" in said
-        assert "Traceback" not in said
+        message = command().err
+        assert str(path) in message
+        assert "Move it away" in message
+        assert "Traceback" not in message
 
 
 # --- kills: nothing is lost, and nothing is in two batches

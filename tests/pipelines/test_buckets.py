@@ -114,8 +114,8 @@ def test_a_run_with_a_cache_and_its_reports_are_those_of_this_machine(
         ("compare", "one", "two"),
         ("benchmark", "--order", "reference"),
     ):
-        said = [ok(words[0], output, *words[1:]).out for output in (there, here / "models")]
-        assert said[0].replace(there, "") == said[1].replace(str(here / "models"), "")
+        printed = [ok(words[0], output, *words[1:]).out for output in (there, here / "models")]
+        assert printed[0].replace(there, "") == printed[1].replace(str(here / "models"), "")
     assert {status["state"] for status in ok("status", there, "--json").json} == {"finished"}
     assert ok("cache", "stats", "--cache", cache, "--json").json["judgements"] > 0
     ok("cache", "prune", "--cache", cache, "--older_than", "0")
@@ -140,12 +140,12 @@ def test_an_index_is_read_there(bucket: Bucket, few: Path, index: Path, here: Pa
         if path.is_file():
             storage.send(str(path), storage.join(there, path.relative_to(index).as_posix()))
     by_index(few, f"{bucket.uri}/indexed", there)
-    found, expected = tables(f"{bucket.uri}/indexed"), tables(here / "index")
-    assert there in str(found["sources"])  # which says where the index is
-    assert str(found).replace(there, str(index)) == str(expected)
+    rows_by_table, expected = tables(f"{bucket.uri}/indexed"), tables(here / "index")
+    assert there in str(rows_by_table["sources"])  # which says where the index is
+    assert str(rows_by_table).replace(there, str(index)) == str(expected)
     for words in (("info",), ("search", "bridges of Oslo")):
-        said = [ok("index", words[0], place, *words[1:]).out for place in (there, index)]
-        assert said[0].replace(there, "") == said[1].replace(str(index), "")
+        printed = [ok("index", words[0], place, *words[1:]).out for place in (there, index)]
+        assert printed[0].replace(there, "") == printed[1].replace(str(index), "")
 
 
 COMMANDS = [
@@ -170,24 +170,24 @@ COMMANDS = [
 ]
 
 
-def told(uri: str, few: Path, here: Path) -> list[str]:
+def messages_of(uri: str, few: Path, here: Path) -> list[str]:
     """What each command says of a bucket that cannot be used: in a line, with an exit code."""
     sheet = str(ROOT / "examples/labels.csv")
     places = {"URI": uri, "FEW": str(few), "HERE": str(here), "SHEET": sheet}
-    found = []
+    messages = []
     for template in COMMANDS:
         words = [places.get(word, word.replace("URI/", f"{uri}/")) for word in template]
         done = ufo(*words)
         assert done.code in (1, 2), done
         assert done.err.count("\n") == 1, done
-        found.append(done.err)
-    return found
+        messages.append(done.err)
+    return messages
 
 
 def test_each_command_says_that_a_bucket_is_missing(
     bucket: Bucket, few: Path, tmp_path: Path
 ) -> None:
-    for line in told(f"{bucket.scheme}://nowhere", few, tmp_path / "out"):
+    for line in messages_of(f"{bucket.scheme}://nowhere", few, tmp_path / "out"):
         assert "there is no bucket 'nowhere'" in line
         assert "check its name and the account" in line
 
@@ -249,7 +249,7 @@ def test_each_command_says_that_a_key_is_wrong(
         name = {"s3": "AWS_ENDPOINT_URL", "gs": "STORAGE_EMULATOR_HOST"}[bucket.scheme]
         monkeypatch.setenv(name, refusing)
     forget_clients()
-    for line in told(bucket.uri, few, tmp_path / "out"):
+    for line in messages_of(bucket.uri, few, tmp_path / "out"):
         assert "access is refused: " in line
         assert re.search(f"{CAUSES[bucket.scheme]}.*; .*credentials come from", line)
         assert "d3Jvbmc=" not in line

@@ -130,7 +130,7 @@ def test_files_of_several_kinds_and_what_their_names_tell(dump: Path, tmp_path: 
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         pytest.param(
             _dump([_page("A", redirect="B")]),
@@ -143,11 +143,11 @@ def test_files_of_several_kinds_and_what_their_names_tell(dump: Path, tmp_path: 
         pytest.param(bz2.compress(b""), "dump; an index is", id="nothing compressed"),
     ],
 )
-def test_no_article_cannot_finish(tmp_path: Path, content: bytes, told: str) -> None:
+def test_no_article_cannot_finish(tmp_path: Path, content: bytes, message: str) -> None:
     (tmp_path / "dump").write_bytes(content)
     with pytest.raises(RunError, match=r"no article in .*dump.* pages-articles") as error:
         build(tmp_path / "dump", tmp_path / "index")
-    assert told in error.value.message
+    assert message in error.value.message
     assert [p.name for p in tmp_path.iterdir()] == ["dump"]
 
 
@@ -164,15 +164,15 @@ def test_slices_in_several_processes_give_the_same_index(
     dump: Path, many: Path, tmp_path: Path, capfd: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("ufo.pipelines.build_index._PROGRESS_SECONDS", 0.0)
-    one = build(dump, tmp_path / "one")
+    alone = build(dump, tmp_path / "one")
     lines: list[str] = []
     cut: dict[str, Any] = {"slice_bytes": 400, "block_pages": 1, "progress": lines.append}
     other = build(many, tmp_path / "two", workers=2, **cut)
     *reading, indexing = lines
     assert reading[-1].startswith(f"{len(PAGES)} blocks of 1 page done after")
     assert indexing.startswith("indexing")
-    assert one.counts == other.counts
-    assert _tables(one.path) == _tables(other.path)
+    assert alone.counts == other.counts
+    assert _tables(alone.path) == _tables(other.path)
     assert capfd.readouterr().err == ""  # no remark of Beam's
 
 
@@ -235,8 +235,8 @@ def test_paths_may_begin_with_the_home_folder(
 def test_what_failed_is_counted_and_the_first_is_told(tmp_path: Path) -> None:
     path = write_lines(tmp_path / "in.jsonl", [{"title": "A", "text": "a"}, "no", "no"])
     (warning,) = build(path, tmp_path / "index").warnings
-    told = "2 pages or parts of the input failed, see failures.parquet; the first: in.jsonl:2: "
-    assert warning.startswith(told)
+    message = "2 pages or parts of the input failed, see failures.parquet; the first: in.jsonl:2: "
+    assert warning.startswith(message)
 
 
 def test_what_was_left_out_and_what_is_not_known_is_said(tmp_path: Path) -> None:

@@ -69,15 +69,15 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Any:
 def test_a_cache_that_cannot_be_and_a_damaged_one(scene: Scene, undisturbed: Any) -> None:
     (scene.folder / "file").write_text("")
     scene.cache.write_bytes(b"not a database " * 1000)
-    for place, said in (
+    for place, name in (
         (f"{scene.folder}/file/cache.sqlite", "cannot be opened, and the run continues without it"),
         (scene.cache, "was moved to"),
     ):
-        done = ufo(*scene.arguments("--cache", place, "--output", scene.folder / said))
+        done = ufo(*scene.arguments("--cache", place, "--output", scene.folder / name))
         assert done.code == 0
         assert done.err.count("the cache") == 1
-        assert said in done.err
-        assert results(tables(scene.folder / said)) == undisturbed[0]
+        assert name in done.err
+        assert results(tables(scene.folder / name)) == undisturbed[0]
     assert answers_kept(scene.cache) == undisturbed[1]
 
 

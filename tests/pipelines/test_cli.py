@@ -111,18 +111,18 @@ NUMBERS: list[tuple[str, str, float, float | None, Any]] = [
 def test_a_number_of_a_command_has_its_bounds_and_its_default(
     words: str, name: str, low: float, high: float | None, default: Any
 ) -> None:
-    def given(value: float) -> Any:
+    def parsed_value(value: float) -> Any:
         return getattr(parsed(words, f"--{name}={value:g}"), name)
 
     assert getattr(parsed(words), name) == default
-    assert given(low) == low
+    assert parsed_value(low) == low
     step = 1 if isinstance(low, int) else 0.01
     with pytest.raises(UsageError, match=rf"--{name} .* number from {low:g}"):
-        given(low - step)
+        parsed_value(low - step)
     if high is not None:
-        assert given(high) == high
+        assert parsed_value(high) == high
         with pytest.raises(UsageError, match=f" to {high:g}"):
-            given(high + step)
+            parsed_value(high + step)
 
 
 @pytest.mark.parametrize(

@@ -104,17 +104,17 @@ def test_a_run_asks_what_is_told(
     flags, shares = SHARES[name]
     words = ("evaluate", "--input", few, "--index", index, "--workers", 1, *model, "--mode", "all")
     words = (*words, "--no_share", *flags)
-    told = {called(row): row for row in ends(0, *words, "--dry_run", "--json").json["rows"]}
+    estimates = {called(row): row for row in ends(0, *words, "--dry_run", "--json").json["rows"]}
     assert llm_server.requests == []
     ends(0, *words, "--output", tmp_path)
     asked = {called(row): row for row in rows(tmp_path, ASKED)}
-    assert asked.keys() == told.keys() == shares.keys()
-    found = {
-        step: [asked[step][what] / told[step][what] for what in COUNTED[:3]] for step in shares
+    assert asked.keys() == estimates.keys() == shares.keys()
+    ratios = {
+        step: [asked[step][what] / estimates[step][what] for what in COUNTED[:3]] for step in shares
     }
     near = 0.12 if name == SMALL else 0.05
-    assert found == {step: pytest.approx(some, rel=near) for step, some in shares.items()}
-    for row in told.values():
+    assert ratios == {step: pytest.approx(some, rel=near) for step, some in shares.items()}
+    for row in estimates.values():
         paid = INPUT * row["prompt_tokens"] + OUTPUT * row["completion_tokens"]
         assert row["cost_usd"] == pytest.approx(paid / 1e6)
 
@@ -139,11 +139,11 @@ def test_searches_and_pages_are_told(
     monkeypatch.setenv("SERPER_API_KEY", "key")
     monkeypatch.setenv("BRAVE_API_KEY", "key")
     words = ("evaluate", "--input", few, "--sources", "web", *model, "--dry_run", "--json")
-    told = {row["step"]: row for row in ends(0, *words, *flags).json["rows"]}
-    assert told["search"]["calls"] == search
-    assert told["page"]["calls"] == page
-    assert told["search"]["cost_usd"] == 0
-    assert told["verify"]["calls"] >= 6
+    estimates = {row["step"]: row for row in ends(0, *words, *flags).json["rows"]}
+    assert estimates["search"]["calls"] == search
+    assert estimates["page"]["calls"] == page
+    assert estimates["search"]["cost_usd"] == 0
+    assert estimates["verify"]["calls"] >= 6
 
 
 @pytest.mark.parametrize(
@@ -176,13 +176,13 @@ def test_a_sample_stands_for_all_and_an_unknown_price_is_said_once(
         for n in range(1_000)
     ]
     words = evaluation(tmp_path, records, *at(llm_server, "--dry_run"))
-    found = ufo(*words, "--json").json
-    assert found["responses"] == 1_000
-    assert found["sampled"] == 200
-    (extract,) = (row for row in found["rows"] if row["step"] == "extract")
+    estimate = ufo(*words, "--json").json
+    assert estimate["responses"] == 1_000
+    assert estimate["sampled"] == 200
+    (extract,) = (row for row in estimate["rows"] if row["step"] == "extract")
     assert extract["calls"] == 1_000
     assert extract["cost_usd"] is None
-    assert found["total"]["cost_usd"] is None
+    assert estimate["total"]["cost_usd"] is None
     (line,) = (line for line in ufo(*words).out.splitlines() if "extract" in line)
     assert line.split()[-1] == "unknown"
 
@@ -190,11 +190,11 @@ def test_a_sample_stands_for_all_and_an_unknown_price_is_said_once(
 def test_an_estimate_has_a_total_and_writes_nothing(
     evaluate: Any, llm_server: LlmServer, tmp_path: Path
 ) -> None:
-    told = evaluate("--sources", "reference,llm", "--dry_run", "--json").json
-    assert told["responses"] == 20
-    assert told["sampled"] == 20
+    estimate = evaluate("--sources", "reference,llm", "--dry_run", "--json").json
+    assert estimate["responses"] == 20
+    assert estimate["sampled"] == 20
     for what in COUNTED:
-        assert told["total"][what] == pytest.approx(sum(row[what] for row in told["rows"]))
+        assert estimate["total"][what] == pytest.approx(sum(row[what] for row in estimate["rows"]))
     assert llm_server.requests == []
     assert [path.name for path in tmp_path.iterdir()] == ["prices.yaml"]
 
@@ -210,22 +210,22 @@ def test_an_estimate_is_told(
     total = {**row, "step": "total", "source": None, "model": "", "cost_usd": None}
     sizes = {"responses": 1_000, "sampled": sampled, "method": ""}
     print_estimate({**sizes, "rows": [row], "total": total}, as_json=False)
-    _, _, first, last, said, *_ = capsys.readouterr().out.splitlines()
+    _, _, first, last, last_line, *_ = capsys.readouterr().out.splitlines()
     assert first.split() == ["verify", "llm", "m", "1,000", "2,000", "3,000", "$1,000.5000"]
     assert last.split() == ["total", "–", "–", "1,000", "2,000", "3,000", "unknown"]
-    assert said == f"1,000 responses, {gone_through} of them gone through; nothing was sent."
+    assert last_line == f"1,000 responses, {gone_through} of them gone through; nothing was sent."
 
 
 def test_a_table_for_people(evaluate: Any, responses: Path) -> None:
-    told = evaluate("--sources", "reference,llm", "--dry_run")
-    lines = told.out.splitlines()
+    done = evaluate("--sources", "reference,llm", "--dry_run")
+    lines = done.out.splitlines()
     assert lines[0].split() == ["step", "source", "model", *COUNTED]
     steps = Counter(line.split()[0] for line in lines if line.strip())
     expected = {"extract": 1, "knowledge": 1, "verify": 2, "total": 1}
     assert steps | expected == steps
-    assert "nothing was sent" in told.out
-    assert told.out.count("Assumed: ") == 2
-    assert "Not counted: " in told.out
+    assert "nothing was sent" in done.out
+    assert done.out.count("Assumed: ") == 2
+    assert "Not counted: " in done.out
     # A run that asks no model costs nothing; what would end it ends the estimate.
     offline = ("--input", responses, "--sources", "reference", "--judge", "offline", "--dry_run")
     free = ufo("evaluate", *offline, "--json").json
@@ -289,8 +289,8 @@ def test_a_run_stops_before_its_cap_and_goes_on_with_a_higher_one(
     spend("capped", "--workers", 2, "--max_cost", 3 * cost)
     assert sent < calls
     assert len(llm_server.chats) <= calls + 3  # probes
-    found, expected = (results(tables(tmp_path / name)) for name in ("capped", "whole"))
-    assert found == expected
+    capped, expected = (results(tables(tmp_path / name)) for name in ("capped", "whole"))
+    assert capped == expected
 
 
 def test_a_cap_of_nothing_sends_nothing(spend: Any, llm_server: LlmServer) -> None:
@@ -311,8 +311,8 @@ def test_an_unknown_price_is_unknown_from_the_cache_too(spend: Any, tmp_path: Pa
     for output in ("cold", "warm"):
         spend(output, "--model", "offline-judge-small", "--cache", tmp_path / "shared.sqlite")
     sql = "SELECT n_requests, n_cached, cold_usd FROM cost WHERE step = 'verify'"
-    told = rows(tmp_path / "warm", sql)
-    assert told == [{"n_requests": 0, "n_cached": len(CITIES), "cold_usd": None}]
+    selected = rows(tmp_path / "warm", sql)
+    assert selected == [{"n_requests": 0, "n_cached": len(CITIES), "cold_usd": None}]
 
 
 # --- over all that a run took: stopped tries, retried errors
@@ -332,17 +332,17 @@ def test_a_run_that_was_stopped_tells_what_it_had_spent(
     spend("out", code=1)
     sent = len(llm_server.chats)
     done = spend("out")
-    found = rows(tmp_path / "out", SENT)
-    assert len(found) == len(llm_server.chats) > sent
-    assert sorted(row["status"] for row in found if row["status"] != "ok") == ["429", "500"]
+    selected = rows(tmp_path / "out", SENT)
+    assert len(selected) == len(llm_server.chats) > sent
+    assert sorted(row["status"] for row in selected if row["status"] != "ok") == ["429", "500"]
     # What the endpoint turned away is not billed.
     answered = [entry for entry in llm_server.chats if entry.status == 200]
     assert done.json["cost_usd"] == pytest.approx(billed(answered))
     assert done.json["tokens"] == sum(e.prompt_tokens + e.completion_tokens for e in answered)
     assert done.json["requests"] == len(llm_server.chats)
     # Each of them once, with the response that it was for.
-    assert len(_told(tmp_path / "out")) == len(found)
-    assert {row["response_id"] for row in found} == {None, *CITIES}
+    assert len(_told(tmp_path / "out")) == len(selected)
+    assert {row["response_id"] for row in selected} == {None, *CITIES}
 
 
 @pytest.mark.slow
@@ -359,8 +359,8 @@ def test_a_run_since_another_pays_for_new_and_changed_responses_alone(
     assert done["requests"] == len(llm_server.chats)
     assert done["tokens"] == sum(e.prompt_tokens + e.completion_tokens for e in llm_server.chats)
     assert done["cost_usd"] == pytest.approx(billed(llm_server.chats))
-    with open_results(tmp_path / "out", "next") as found:
-        reused = found.query("SELECT response_id FROM usage WHERE cached").to_pylist()
+    with open_results(tmp_path / "out", "next") as reread:
+        reused = reread.query("SELECT response_id FROM usage WHERE cached").to_pylist()
     assert Counter(row["response_id"] for row in reused) == Counter(CITIES[2:])
 
 

@@ -56,11 +56,13 @@ def test_bytes_that_are_read_as_other_values_are_found_by_the_check(
     done = ufo("status", finished, "--check")
     assert done.code == 1
     assert "r  damaged" in done.out
-    told = f"{str(path)!r} is damaged: it is not what was written, by its checksum"
-    assert told in done.err
+    message = f"{str(path)!r} is damaged: it is not what was written, by its checksum"
+    assert message in done.err
     assert REMEDY in done.err
     assert ufo("status", finished, "--check", "--json").json[0]["state"] == "damaged"
-    assert told in ends(1, *whole.arguments("--output", finished, "--run", "s", "--since", "r")).err
+    assert (
+        message in ends(1, *whole.arguments("--output", finished, "--run", "s", "--since", "r")).err
+    )
     path.unlink()
     assert f"{str(path)!r} is damaged: " in ufo("status", finished, "--check").err
 
@@ -75,11 +77,13 @@ def test_what_cannot_be_read_is_named_by_whoever_reads_it(
 ) -> None:
     if not checksums:
         manifest = finished / "run=r" / "manifest.json"
-        found = json.loads(manifest.read_text())
-        for entry in found["tables"].values():
+        entries = json.loads(manifest.read_text())
+        for entry in entries["tables"].values():
             del entry["sha256"]
-        found = {name: value for name, value in found.items() if name not in ("state", "checksum")}
-        manifest.write_text(json.dumps(found))
+        entries = {
+            name: value for name, value in entries.items() if name not in ("state", "checksum")
+        }
+        manifest.write_text(json.dumps(entries))
         assert "check cannot be verified" in ufo("status", finished, "--check").out
     path = part_of(finished / "run=r", "verdicts")
     size = path.stat().st_size
@@ -183,9 +187,9 @@ def ready_attempt(run: str) -> Attempt:
 def test_a_run_is_not_finished_by_the_note_of_another_attempt(tmp_path: Path) -> None:
     first = ready_attempt(str(tmp_path))
     ready = Path(first.folder, "ready.json").read_bytes()
-    found = ready_to_move(first)
-    assert found is not None
-    move_in(first, *found)
+    moved = ready_to_move(first)
+    assert moved is not None
+    move_in(first, *moved)
     second = ready_attempt(str(tmp_path))
     path = Path(second.folder, "ready.json")
     assert ready_to_move(second) is not None
@@ -238,15 +242,15 @@ def test_a_damaged_run_costs_its_own_results_alone(
     shutil.copytree(finished / "run=r", finished / "run=s")
     manifest = finished / "run=s" / "manifest.json"
     manifest.write_bytes(manifest.read_bytes().replace(b'"verdicts"', b'"werdicts"'))
-    told = f"{str(manifest)!r} is damaged: it is not what was written, by its checksum"
+    message = f"{str(manifest)!r} is damaged: it is not what was written, by its checksum"
     for command, *words in (("report",), ("sql", "SELECT DISTINCT run FROM verdicts")):
         caplog.clear()
         assert "r" in ok(command, finished, *words).out
-        assert told in caplog.text
+        assert message in caplog.text
     listed = ends(1, "status", finished)
     assert "r  finished" in listed.out
     assert "s  damaged" in listed.out
-    assert told in ends(1, "report", finished, "--run", "s").err
+    assert message in ends(1, "report", finished, "--run", "s").err
 
 
 # --- `ufo status` on runs that are finished, running, killed, or without checksums.

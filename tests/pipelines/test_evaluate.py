@@ -36,29 +36,31 @@ def evaluated(
 
 @pytest.mark.slow
 def test_every_table_has_its_rows_however_the_work_is_cut(evaluated: Any) -> None:
-    _, found = evaluated("--workers", 1)
-    assert len(found["responses"]) == 20
-    assert len(found["fact_units"]) == len(found["verdicts"]) >= 60
+    _, rows_by_table = evaluated("--workers", 1)
+    assert len(rows_by_table["responses"]) == 20
+    assert len(rows_by_table["fact_units"]) == len(rows_by_table["verdicts"]) >= 60
     used = [(place, name, "used") for place, name in enumerate(SOURCES, 1)]
-    assert [(row[0], row[1], row[3]) for row in found["sources"]] == used
-    assert sorted(row[1] for row in found["failures"]) == ["in.jsonl:22", "in.jsonl:8"]
-    assert {row[3] for row in found["verdicts"]} == {"reference", "wikipedia", "none"}
+    assert [(row[0], row[1], row[3]) for row in rows_by_table["sources"]] == used
+    assert sorted(row[1] for row in rows_by_table["failures"]) == ["in.jsonl:22", "in.jsonl:8"]
+    assert {row[3] for row in rows_by_table["verdicts"]} == {"reference", "wikipedia", "none"}
     # A later source is asked only what is undecided.
-    decided = {row[1] for row in found["verdicts"] if row[3] == "reference"}
-    units = {row[1] for row in found["fact_units"]}
-    asked = {name: {row[1] for row in found["evidence"] if row[2] == name} for name in SOURCES}
+    decided = {row[1] for row in rows_by_table["verdicts"] if row[3] == "reference"}
+    units = {row[1] for row in rows_by_table["fact_units"]}
+    asked = {
+        name: {row[1] for row in rows_by_table["evidence"] if row[2] == name} for name in SOURCES
+    }
     assert asked == {"reference": units, "wikipedia": units - decided}
     assert decided
     # Each passage is one row, though chunks found it again.
     output, of_chunks = evaluated("--workers", 2, "--chunk_size", 6)
-    assert of_chunks == found
-    ids = [row[-1] for row in found["passages"]]
+    assert of_chunks == rows_by_table
+    ids = [row[-1] for row in rows_by_table["passages"]]
     assert len(ids) == len(set(ids)) > 5
-    assert {row[3] for row in found["evidence"] if row[3]} == set(ids)
+    assert {row[3] for row in rows_by_table["evidence"] if row[3]} == set(ids)
     for table in OF_EVALUATE:  # plain DuckDB sees what our readers see
         files = f"'{output}/run=*/{table}/*.parquet'"
         count = duckdb.execute(f"SELECT count(*) FROM {files}").fetchone()
-        assert count == (len(found[table]),), table
+        assert count == (len(rows_by_table[table]),), table
 
 
 @pytest.mark.parametrize(
@@ -68,21 +70,21 @@ def test_verdicts_recomputed_from_the_evidence_are_the_verdicts(
     evaluated: Any, mode: str, tie: str
 ) -> None:
     flags = () if (mode, tie) == ("seq", "not_factual") else ("--mode", mode, "--tie", tie)
-    output, found = evaluated("--workers", 1, *flags)
+    output, rows_by_table = evaluated("--workers", 1, *flags)
     modes = ("seq", "mv", "single") if mode == "all" else (mode,)
     with open_results(output) as results:
         order = results.query("SELECT source FROM sources ORDER BY position")["source"].to_pylist()
         again = [
             verdict
-            for one in modes
-            for _, scores in recomputed(results, VoteRules(order, one, tie))
+            for each_mode in modes
+            for _, scores in recomputed(results, VoteRules(order, each_mode, tie))
             for verdict in scores.verdicts
         ]
         own = from_arrow("verdicts", results.query("FROM verdicts"))
     key = attrgetter("response_id", "unit_id", "mode", "source")
     assert sorted(again, key=key) == sorted(own, key=key)
     rows = {"seq": 1, "mv": 1, "all": 4}[mode]
-    assert len(found["verdicts"]) == rows * len(found["fact_units"])
+    assert len(rows_by_table["verdicts"]) == rows * len(rows_by_table["fact_units"])
 
 
 def test_several_files_and_patterns_and_files_of_one_name(tmp_path: Path) -> None:
@@ -91,8 +93,17 @@ def test_several_files_and_patterns_and_files_of_one_name(tmp_path: Path) -> Non
     for path, ids in zip(paths, ("ab", "cd", "e"), strict=True):
         path.parent.mkdir(exist_ok=True)
         write_lines(path, ["nope", *({"id": i, "response": "Hm.", "claims": []} for i in ids)])
-    given = ("--input", paths[2], "--input", f"{tmp_path}/with*/a-*.jsonl", "--chunk_size", 2)
-    ok("evaluate", *given, "--output", tmp_path / "o[u]t", "--sources", "reference", "--workers", 1)
-    found = tables(tmp_path / "o[u]t")
-    assert [row[0] for row in found["responses"]] == list("abcde")
-    assert [row[1] for row in found["failures"]] == [f"{path}:1" for path in paths]
+    inputs = ("--input", paths[2], "--input", f"{tmp_path}/with*/a-*.jsonl", "--chunk_size", 2)
+    ok(
+        "evaluate",
+        *inputs,
+        "--output",
+        tmp_path / "o[u]t",
+        "--sources",
+        "reference",
+        "--workers",
+        1,
+    )
+    rows_by_table = tables(tmp_path / "o[u]t")
+    assert [row[0] for row in rows_by_table["responses"]] == list("abcde")
+    assert [row[1] for row in rows_by_table["failures"]] == [f"{path}:1" for path in paths]

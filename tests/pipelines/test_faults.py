@@ -50,50 +50,52 @@ def _rows(output: Path) -> dict[str, list[tuple[Any, ...]]]:
     """Rows without what is of one run: ids of requests, times."""
     wanted = ("responses", "sentences", "fact_units", "evidence", "verdicts", "failures")
     return {
-        table: [tuple(v for v in row if not str(v).startswith("req_")) for row in found]
-        for table, found in tables(output).items()
+        table: [tuple(v for v in row if not str(v).startswith("req_")) for row in table_rows]
+        for table, table_rows in tables(output).items()
         if table in wanted
     }
 
 
-def _in_any_order(found: dict[str, list[tuple[Any, ...]]]) -> dict[str, list[tuple[Any, ...]]]:
+def _in_any_order(
+    rows_by_table: dict[str, list[tuple[Any, ...]]],
+) -> dict[str, list[tuple[Any, ...]]]:
     """The same without which sample of the model's said what: where `n` is passed over, samples are
     asked for side by side, and the server answers in the order in which they reach it."""
     names = arrow_schema("evidence").names
     of_sample = {names.index(name) for name in ("passage_id", "rank", "sample_index")}
     rows = [
         tuple(value for place, value in enumerate(row) if place not in of_sample)
-        for row in found["evidence"]
+        for row in rows_by_table["evidence"]
     ]
-    return {**found, "evidence": sorted(rows, key=repr)}
+    return {**rows_by_table, "evidence": sorted(rows, key=repr)}
 
 
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, int]:
     """The tables of a run without a fault, and how many requests it took."""
-    found, chats = evaluated(tmp_path_factory.mktemp("undisturbed"), None)
-    assert found["failures"] == []
-    assert len(found["fact_units"]) == 2 * len(TOWNS)
-    return found, len(chats)
+    rows_by_table, chats = evaluated(tmp_path_factory.mktemp("undisturbed"), None)
+    assert rows_by_table["failures"] == []
+    assert len(rows_by_table["fact_units"]) == 2 * len(TOWNS)
+    return rows_by_table, len(chats)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "given",
+    "kinds",
     [PASSING, [*PASSING, faults.ignored_n()]],
     ids=["passing faults", "and one sample in place of several"],
 )
 def test_faults_that_a_retry_mends_change_no_row(
-    undisturbed: Any, tmp_path: Path, given: list[faults.Fault]
+    undisturbed: Any, tmp_path: Path, kinds: list[faults.Fault]
 ) -> None:
-    found, chats = evaluated(tmp_path, faults.Mix(0.2, given))
+    rows_by_table, chats = evaluated(tmp_path, faults.Mix(0.2, kinds))
     expected, asked = undisturbed
     spoiled = sum(entry.fault is not None for entry in chats)
     assert spoiled > 0
     ignored = sum(entry.fault == "ignored_n" for entry in chats)
     if ignored:
-        found, expected = _in_any_order(found), _in_any_order(expected)
-    assert found == expected
+        rows_by_table, expected = _in_any_order(rows_by_table), _in_any_order(expected)
+    assert rows_by_table == expected
     # One more request for each that failed; where `n` is passed over, one for each choice.
     assert len(chats) <= asked + spoiled + 4 * ignored
 

@@ -32,8 +32,8 @@ from ufo.schemas.errors import UsageError
 from ufo.schemas.records import Failure, InputRecord
 from ufo.schemas.rows import format_of
 from ufo.transforms.columns import NAMES
-from ufo.transforms.job import lines
 from ufo.transforms.read import parse
+from ufo.transforms.splits import lines
 
 Records = list[dict[str, Any]]
 
@@ -126,8 +126,8 @@ FORMS: dict[str, Callable[[Records], bytes]] = {
 
 def input_file(path: Path | str, folder: Path, local: bool = True) -> InputFile:
     """The file as a run reads it, with its copy in `folder`."""
-    (found,) = read_inputs([str(path)], str(folder), lambda name: True, "evaluate", local)
-    return found
+    (file,) = read_inputs([str(path)], str(folder), lambda name: True, "evaluate", local)
+    return file
 
 
 def read(folder: Path, content: bytes) -> list[Any]:
@@ -136,11 +136,11 @@ def read(folder: Path, content: bytes) -> list[Any]:
     path.write_bytes(content)
     plain = input_file(path, folder).plain
     chunks: list[Chunk] = list(in_chunks([plain], 10, 1 << 22))
-    found = []
+    records = []
     for split in (split for chunk in chunks for split in chunk.splits):
         with open(split.path, "rb") as stream:
-            found += [parse(line.key, line.data) for line in lines(stream, split, 1 << 22)]
-    return found
+            records += [parse(line.key, line.data) for line in lines(stream, split, 1 << 22)]
+    return records
 
 
 @pytest.mark.parametrize("oddity", ODDITIES)
@@ -177,16 +177,16 @@ GOOD = '{"response": "Oslo is \\"big\\".", "metadata": {"a": [{"b": 1}]}}'
 )
 def test_a_broken_item_of_an_array_costs_itself(tmp_path: Path, bad: str, between: str) -> None:
     text = "[" + between[1:] + between.join([GOOD, bad, GOOD, GOOD.replace("Oslo", "Rome")]) + "]"
-    found = read(tmp_path, text.encode())
-    assert [isinstance(one, InputRecord) for one in found] == [True, False, True, True]
-    assert "not JSON" in found[1].message
-    assert bad[:5] in found[1].input
-    assert found[3].key == "in:4"
+    records = read(tmp_path, text.encode())
+    assert [isinstance(one, InputRecord) for one in records] == [True, False, True, True]
+    assert "not JSON" in records[1].message
+    assert bad[:5] in records[1].input
+    assert records[3].key == "in:4"
 
 
 def test_items_of_an_array_that_are_no_records_and_one_that_is_cut_off(tmp_path: Path) -> None:
-    found = read(tmp_path, b'[{"response": "x"}, 5, null, {"response": "\xff"}, {}]')
-    assert [getattr(one, "message", "") for one in found] == [
+    parsed = read(tmp_path, b'[{"response": "x"}, 5, null, {"response": "\xff"}, {}]')
+    assert [getattr(one, "message", "") for one in parsed] == [
         "",
         "a record is a JSON object, not a number",
         "a record is a JSON object, not null",
@@ -211,8 +211,8 @@ def test_columns_of_parquet_that_nobody_maps_cost_no_record(tmp_path: Path) -> N
         "vector": [[0.5] * 3_000, [1.0]],
     }
     for name in ("a.parquet", "b.parquet"):
-        found = pa.table(columns | {"id": [f"{name}{n}" for n in range(2)]})
-        pq.write_table(found, tmp_path / name)
+        table = pa.table(columns | {"id": [f"{name}{n}" for n in range(2)]})
+        pq.write_table(table, tmp_path / name)
     done = ok(
         *("evaluate", "--input", tmp_path / "*.parquet", "--output", tmp_path / "out"),
         *("--map", "response=output", "--max_line_bytes", 10_000, "--workers", 1, "--json"),
@@ -220,8 +220,8 @@ def test_columns_of_parquet_that_nobody_maps_cost_no_record(tmp_path: Path) -> N
     assert done.json["responses"] == 4
     assert done.json["units"] == 4
     assert done.json["failures"] == 0
-    (said,) = (line for line in done.err.splitlines() if "left out" in line)
-    assert "image, raw, vector" in said
+    (notice,) = (line for line in done.err.splitlines() if "left out" in line)
+    assert "image, raw, vector" in notice
     assert "line" not in done.err.replace("offline", "")
     notes = rows(tmp_path / "out", "SELECT DISTINCT metadata ->> 'note' AS note FROM responses")
     assert sorted(row["note"] for row in notes) == ["one", "two"]
@@ -281,8 +281,8 @@ def test_files_are_called(paths: list[str], names: list[str]) -> None:
 def test_a_file_that_two_patterns_match_is_read_once(tmp_path: Path) -> None:
     for name in "ab":
         (tmp_path / f"{name}.jsonl").touch()
-    found = find_inputs([f"{tmp_path}/b.jsonl", f"{tmp_path}/*.jsonl"])
-    assert [Path(path).name for path in found] == ["b.jsonl", "a.jsonl"]
+    paths = find_inputs([f"{tmp_path}/b.jsonl", f"{tmp_path}/*.jsonl"])
+    assert [Path(path).name for path in paths] == ["b.jsonl", "a.jsonl"]
 
 
 def test_standard_input_is_one_file_whatever_its_names() -> None:
@@ -302,10 +302,10 @@ def test_standard_input_is_one_file_whatever_its_names() -> None:
 )
 def test_the_records_of_a_file_are_counted(tmp_path: Path, content: bytes, lines: int) -> None:
     (tmp_path / "in").write_bytes(content)
-    found = input_file(tmp_path / "in", tmp_path)
-    assert found.lines == lines
-    assert found.size == len(content)
-    assert found.sha256 == sha256(content).hexdigest()
+    file = input_file(tmp_path / "in", tmp_path)
+    assert file.lines == lines
+    assert file.size == len(content)
+    assert file.sha256 == sha256(content).hexdigest()
 
 
 # --- An input file's records, and the chunks that they are cut into.
@@ -331,20 +331,20 @@ def plain(folder: Path, *contents: str) -> list[PlainFile]:
 
 def worked(chunks: list[Chunk]) -> list[tuple[str, str]]:
     """What workers make of the chunks: each line's key and what becomes of it."""
-    found = []
+    outcomes = []
     for split in (split for chunk in chunks for split in chunk.splits):
         with open(split.path, "rb") as stream:
             for row, line in enumerate(lines(stream, split, 1000)):
                 record = parse(line.key, line.data)
                 if isinstance(record, Failure):
-                    found.append((line.key, "failure"))
+                    outcomes.append((line.key, "failure"))
                 elif row in split.repeated:
-                    found.append((line.key, "repeated"))
+                    outcomes.append((line.key, "repeated"))
                 elif row in split.skipped:
-                    found.append((line.key, "reused"))
+                    outcomes.append((line.key, "reused"))
                 else:
-                    found.append((line.key, record.response_id))
-    return found
+                    outcomes.append((line.key, record.response_id))
+    return outcomes
 
 
 @given(st.lists(SOME_LINES, min_size=1, max_size=3), st.integers(1, 9), st.booleans())
@@ -381,11 +381,11 @@ def test_records_are_recognised_whether_sorted_or_recent(
     records: list[tuple[bytes, bytes]],
 ) -> None:
     seen, first = SeenRecords(recent=3), dict[bytes, bytes]()
-    for one, line in records:
-        known, same = seen.add(one, line)
-        assert known == (one in first)
-        assert same == (first.get(one) == line)
-        first.setdefault(one, line)
+    for key, line in records:
+        known, same = seen.add(key, line)
+        assert known == (key in first)
+        assert same == (first.get(key) == line)
+        first.setdefault(key, line)
 
 
 # --- the copy of a file that workers cannot read
@@ -397,9 +397,9 @@ def test_a_plain_file_is_read_in_place(tmp_path: Path) -> None:
     (tmp_path / "in.jsonl").write_bytes(LINE)
     copies = tmp_path / "copies"
     copies.mkdir()
-    found = input_file(tmp_path / "in.jsonl", copies)
-    assert found.plain == PlainFile("in.jsonl", str(tmp_path / "in.jsonl"), len(LINE))
-    assert not found.piped
+    file = input_file(tmp_path / "in.jsonl", copies)
+    assert file.plain == PlainFile("in.jsonl", str(tmp_path / "in.jsonl"), len(LINE))
+    assert not file.piped
     assert list(copies.iterdir()) == []
 
 
@@ -417,9 +417,9 @@ def test_a_file_from_afar_is_copied(
     (tmp_path / "in").write_bytes(content)
     copies = tmp_path / "copies"
     copies.mkdir()
-    found = input_file(f"file://{tmp_path}/in", copies, local)
-    assert (found.plain.path != found.path) == copied
-    assert found.plain.size == len(LINE)
+    file = input_file(f"file://{tmp_path}/in", copies, local)
+    assert (file.plain.path != file.path) == copied
+    assert file.plain.size == len(LINE)
     assert [path.read_bytes() for path in copies.iterdir()] == [LINE] * copied
 
 
@@ -430,10 +430,10 @@ def test_what_a_pipe_gives_is_copied(tmp_path: Path) -> None:
     copies.mkdir()
     writer = Thread(target=pipe.write_bytes, args=(b"response\nOslo is big.\n",))
     writer.start()
-    found = input_file(pipe, copies)
+    file = input_file(pipe, copies)
     writer.join()
-    assert found.piped
-    assert (found.name, found.lines) == ("pipe", 1)
+    assert file.piped
+    assert (file.name, file.lines) == ("pipe", 1)
     (copy,) = copies.iterdir()
     assert json.loads(copy.read_text())["response"] == "Oslo is big."
 

@@ -48,11 +48,11 @@ def core(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Any]:
 
 def test_the_core_evaluates_and_reports(core: Callable[..., Any], tmp_path: Path) -> None:
     index, results = tmp_path / "index", tmp_path / "results"
-    given = ("--input", EXAMPLES / "responses.jsonl", "--output", results)
+    places = ("--input", EXAMPLES / "responses.jsonl", "--output", results)
     sources = ("--sources", "reference,wikipedia", "--index", index, "--verifier", "overlap")
     for words in (
         ("index", "build", "--input", EXAMPLES / "encyclopaedia.xml", "--output", index),
-        ("evaluate", *given, *sources, "--judge", "offline"),
+        ("evaluate", *places, *sources, "--judge", "offline"),
         ("report", results),
         ("sql", results, "FROM verdicts"),
         ("status", results),
@@ -63,8 +63,8 @@ def test_the_core_evaluates_and_reports(core: Callable[..., Any], tmp_path: Path
 
 def test_without_beam_only_what_needs_it_says_so(tmp_path: Path) -> None:
     done_before = tmp_path / "results"
-    given = ("--input", EXAMPLES / "responses.jsonl", "--judge", "offline")
-    assert ufo_process("evaluate", *given, "--output", done_before).code == 0
+    options = ("--input", EXAMPLES / "responses.jsonl", "--judge", "offline")
+    assert ufo_process("evaluate", *options, "--output", done_before).code == 0
     ufo = without({"apache_beam"}, tmp_path)
     index = tmp_path / "index"
     for words in (
@@ -77,11 +77,11 @@ def test_without_beam_only_what_needs_it_says_so(tmp_path: Path) -> None:
         done = ufo(*words)
         assert done.code == 0, done.err
     recall = ("recall", "--input", EXAMPLES / "recall.jsonl", "--judge", "offline")
-    for needing in (("evaluate", *given), recall):
+    for needing in (("evaluate", *options), recall):
         done = ufo(*needing, "--output", tmp_path / "out")
         assert done.code == 2
-        said = "needs apache_beam, which is not installed: pip install ufo-factuality"
-        assert done.err.splitlines()[-1] == f"ufo: `ufo {needing[0]}` {said}"
+        message = "needs apache_beam, which is not installed: pip install ufo-factuality"
+        assert done.err.splitlines()[-1] == f"ufo: `ufo {needing[0]}` {message}"
         assert not (tmp_path / "out").exists()
 
 
@@ -186,14 +186,14 @@ def test_evaluate_recall_and_check(version: str, tmp_path: Path) -> None:
     before = {"none": ROOT / "tests/no_pandas", "2.2.": OLDEST}.get(version, tmp_path)
     if not before.is_dir():
         missing("no pandas 2.2: grep oldest-pandas .ci/run says how to install it")
-    found, *scores = in_ipython(SCRIPT, tmp_path, before).split()
-    assert found.startswith(version)
+    printed_version, *scores = in_ipython(SCRIPT, tmp_path, before).split()
+    assert printed_version.startswith(version)
     tables = ["'ufo-factuality[pandas]'"] * 3 if version == "none" else ["1"] * 3
     assert scores == ["1.0", "1.0", "Knows", "none", "1.0", *tables]
 
 
 def test_a_job_for_an_engine_is_refused_where_beam_cannot_build_it(tmp_path: Path) -> None:
-    said = in_ipython(JOB, tmp_path, tmp_path)
-    assert said.startswith(
+    message = in_ipython(JOB, tmp_path, tmp_path)
+    assert message.startswith(
         "ufo.evaluate: from a notebook Beam submits a job only with pandas 2.2 or 2.3"
     )

@@ -100,9 +100,9 @@ def test_a_sheet_comes_back_with_any_text_in_it(texts: list[str]) -> None:
         write_csv(sheet, drawn, label="true", note="n")
         ok("label", "import", folder, sheet, "--json")
         with open_results(folder) as results:
-            found = results.query("SELECT response_id, label FROM labels").to_pylist()
-    assert sorted(row["response_id"] for row in found) == sorted(texts)
-    assert {row["label"] for row in found} == {1}
+            labelled = results.query("SELECT response_id, label FROM labels").to_pylist()
+    assert sorted(row["response_id"] for row in labelled) == sorted(texts)
+    assert {row["label"] for row in labelled} == {1}
 
 
 def test_a_sheet_may_hold_longer_texts_than_csv_takes_by_default(
@@ -124,15 +124,15 @@ def test_labels_read_back_are_of_every_run_that_has_the_unit(
     again = ("label", "import", runs, sheet, "--sheet", "Ann")
     path = runs / "labels" / "Ann.parquet"
     assert "one with --sheet NAME" in ufo("label", "import", runs, sheet).err
-    said = {"path": str(path), "rows": 20, "true": 4, "false": 4, "unsure": 4, "blank": 8}
-    said |= {"partly": 0, "repeated": 0, "added": 8, "replaced": 0, "changed": 0, "withdrawn": 0}
-    said |= {"contradicted": 0, "problems": []}
-    told = "drawn from run first; 60 of its 60 claims are in run second"
-    assert ok(*again, "--json").json == {**said, "notices": [told]}
+    counts = {"path": str(path), "rows": 20, "true": 4, "false": 4, "unsure": 4, "blank": 8}
+    counts |= {"partly": 0, "repeated": 0, "added": 8, "replaced": 0, "changed": 0, "withdrawn": 0}
+    counts |= {"contradicted": 0, "problems": []}
+    message = "drawn from run first; 60 of its 60 claims are in run second"
+    assert ok(*again, "--json").json == {**counts, "notices": [message]}
     who = "SELECT run, annotator, sheet, count(*) FROM labels GROUP BY ALL"
     assert ask(who) == [("first", "Ann", "Ann", 8)]
-    found = "SELECT count(*), sum(label), any_value(origin) FROM human_labels"
-    assert [ask(found, run) for run in ("first", "second")] == [[(8, 4, "sheet")]] * 2
+    query = "SELECT count(*), sum(label), any_value(origin) FROM human_labels"
+    assert [ask(query, run) for run in ("first", "second")] == [[(8, 4, "sheet")]] * 2
     # The weights add up to the number of units.
     assert ask("SELECT stratum, sum(weight) FROM labels GROUP BY stratum") == [("all", 60)]
     assert "Corrected by people" in ufo("report", runs).out
@@ -141,9 +141,9 @@ def test_labels_read_back_are_of_every_run_that_has_the_unit(
     assert "0 added, 8 replaced (nothing changed), 0 withdrawn" in ok(*again).out
     assert path.read_bytes() == kept
     write_csv(sheet, [{**row, "label": "0"} for row in reversed([*rows, rows[0]])])
-    told = ok(*again).out
-    assert "20 labelled (0 true, 20 false)" in told
-    assert "1 repeated" in told
+    message = ok(*again).out
+    assert "20 labelled (0 true, 20 false)" in message
+    assert "1 repeated" in message
     assert ask("SELECT DISTINCT label FROM human_labels") == [(0,)]
 
 
@@ -163,13 +163,13 @@ def test_every_word_for_a_label_is_read(
     units = {f"u{at:02}": word for at, word in enumerate(LABELS)}
     lines = [f"a,{unit},{word}" for unit, word in units.items()]
     sheet.write_text("\n".join(["response_id,unit_id,label", *lines]))
-    found = ok("label", "import", runs, sheet, "--json").json
-    del found["path"]
+    printed = ok("label", "import", runs, sheet, "--json").json
+    del printed["path"]
     counts = {"rows": 19, "true": 5, "false": 6, "partly": 2, "unsure": 4, "blank": 2}
-    assert {name: found[name] for name in counts} == counts
+    assert {name: printed[name] for name in counts} == counts
     labels = dict(ask("SELECT unit_id, label FROM labels"))
-    said = {word: labels.get(unit) for unit, word in units.items()}
-    assert said == LABELS
+    labels_read = {word: labels.get(unit) for unit, word in units.items()}
+    assert labels_read == LABELS
 
 
 @pytest.mark.parametrize(
@@ -246,8 +246,8 @@ def test_a_label_replaces_that_of_its_unit_alone(tmp_path: Path) -> None:
     keep("a", "u", 0)
     keep("a", "u", 1, "another sheet")
     keep("b", "u", None)
-    found = pq.read_table(tmp_path / "labels" / "page.parquet").to_pylist()
-    assert [(row["response_id"], row["unit_id"], row["label"]) for row in found] == [
+    rows = pq.read_table(tmp_path / "labels" / "page.parquet").to_pylist()
+    assert [(row["response_id"], row["unit_id"], row["label"]) for row in rows] == [
         ("a", "u", 0),
         ("a", "v", 1),
     ]
@@ -272,8 +272,8 @@ def test_the_name_of_a_sheet(runs: Path, tmp_path: Path, name: str, valid: bool)
 
 def test_a_run_without_a_fact_unit_has_no_sample(tmp_path: Path) -> None:
     write_run(tmp_path, rows_of({"c": {}}))
-    told = ends(2, "label", "sample", tmp_path).err
-    assert "run 'r1' has no claim to label" in told
+    message = ends(2, "label", "sample", tmp_path).err
+    assert "run 'r1' has no claim to label" in message
 
 
 @pytest.mark.parametrize(("n", "drawn"), [(59, 59), (60, 60), (61, 60)])
@@ -293,18 +293,18 @@ def test_units_of_a_response_stand_together_in_their_order(runs: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         pytest.param((), "ufo label import RUNS SHEET\n", id="to stdout"),
         pytest.param(("--output", "NEW"), "ufo label import RUNS NEW\n", id="to a file"),
     ],
 )
 def test_a_sample_says_how_its_labels_come_back(
-    runs: Path, tmp_path: Path, words: tuple[str, ...], told: str
+    runs: Path, tmp_path: Path, words: tuple[str, ...], message: str
 ) -> None:
     new = str(tmp_path / "new.csv")
     done = ok("label", "sample", runs, *(word.replace("NEW", new) for word in words))
-    assert done.err.endswith(told.replace("RUNS", str(runs)).replace("NEW", new))
+    assert done.err.endswith(message.replace("RUNS", str(runs)).replace("NEW", new))
     assert bool(done.out) == (not words)
 
 
@@ -336,7 +336,7 @@ def test_a_line_of_a_sheet(
 
 
 @pytest.mark.parametrize(
-    ("head", "told"),
+    ("head", "message"),
     [
         ("unit_id,label", "lacks the column response_id; it has unit_id, label."),
         ("response_id,label", "lacks the column unit_id; it has response_id, label."),
@@ -346,16 +346,16 @@ def test_a_line_of_a_sheet(
     ],
     ids=["response_id", "unit_id", "label", "all of them", "all columns"],
 )
-def test_a_sheet_that_lacks_a_column(runs: Path, tmp_path: Path, head: str, told: str) -> None:
+def test_a_sheet_that_lacks_a_column(runs: Path, tmp_path: Path, head: str, message: str) -> None:
     (tmp_path / "s.csv").write_text(f"{head}\n")
-    assert told in ends(2, "label", "import", runs, tmp_path / "s.csv").err
+    assert message in ends(2, "label", "import", runs, tmp_path / "s.csv").err
 
 
 def test_labels_that_cannot_be_kept_are_an_error(runs: Path, tmp_path: Path) -> None:
     (runs / "labels").touch()
     (tmp_path / "s.csv").write_text("response_id,unit_id,label\na,u01,1\n")
-    told = ends(2, "label", "import", runs, tmp_path / "s.csv").err
-    assert f"the labels cannot be kept in '{runs}': " in told
+    message = ends(2, "label", "import", runs, tmp_path / "s.csv").err
+    assert f"the labels cannot be kept in '{runs}': " in message
 
 
 def test_a_sample_is_of_its_seed(runs: Path) -> None:

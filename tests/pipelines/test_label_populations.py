@@ -24,9 +24,9 @@ from ufo.schemas.tables import LABEL_POPULATIONS, LABELS, arrow_schema
 Ask = Callable[..., list[dict[str, Any]]]
 
 
-def votes(names: Iterable[str], said: str = "s") -> dict[str, Any]:
+def votes(names: Iterable[str], letters: str = "s") -> dict[str, Any]:
     """The votes of responses of one claim each."""
-    return {name: {f"{name}-u": {"ref": said}} for name in names}
+    return {name: {f"{name}-u": {"ref": letters}} for name in names}
 
 
 OLD = [f"a{n:03}" for n in range(200)]
@@ -51,8 +51,8 @@ def _runs(tmp_path: Path) -> Path:
 def _ask(runs: Path) -> Ask:
     def ask(sql: str, run: str | None = None) -> list[dict[str, Any]]:
         with open_results(runs, run) as results:
-            found: list[dict[str, Any]] = results.query(sql).to_pylist()
-            return found
+            rows: list[dict[str, Any]] = results.query(sql).to_pylist()
+            return rows
 
     return ask
 
@@ -90,19 +90,19 @@ def test_labels_of_a_run_are_no_sample_of_one_that_took_over_its_claims(
     assert part["level"] == "sampled"
     assert part["score"] == 0.5
     assert part["n_units"] == 200
-    told = ok("report", runs, "--run", "AB").out
-    assert "from 100 labels that speak for 200 of 400 claims" in " ".join(told.split())
-    assert "Of these 200 claims 0.500" in told
-    assert f"ufo label sample {runs} --run AB" in " ".join(told.split())
+    printed = ok("report", runs, "--run", "AB").out
+    assert "from 100 labels that speak for 200 of 400 claims" in " ".join(printed.split())
+    assert "Of these 200 claims 0.500" in printed
+    assert f"ufo label sample {runs} --run AB" in " ".join(printed.split())
     # In AC they speak for 40 of 240 claims.
     whole, part = ask(CORRECTED, "AC")
     assert (whole["score"], whole["low"], whole["high"]) == (None, None, None)
     assert whole["share"] == pytest.approx(1 / 6)
     assert part["score"] is not None
-    told = " ".join(ok("report", runs, "--run", "AC").out.split())
-    assert "no score of the whole" in told
-    assert "labels speak for 40 of 240 claims, which is less than half" in told
-    assert f"drawn from the other 200 claims: ufo label sample {runs} --run AC" in told
+    printed = " ".join(ok("report", runs, "--run", "AC").out.split())
+    assert "no score of the whole" in printed
+    assert "labels speak for 40 of 240 claims, which is less than half" in printed
+    assert f"drawn from the other 200 claims: ufo label sample {runs} --run AC" in printed
     # The same claims by another judge: all labels apply.
     (whole,) = ask(CORRECTED, "A2")
     assert (whole["share"], whole["n_labelled"]) == (1.0, 100)
@@ -113,8 +113,10 @@ def test_the_next_sample_is_of_the_claims_that_no_sheet_covers(
     runs: Path, ask: Ask, tmp_path: Path
 ) -> None:
     drawn(runs, tmp_path / "Ann.csv", 100, "A", 50)
-    told = ok("label", "sample", runs, "--run", "AB", "--n", 50, "--output", tmp_path / "b.csv").err
-    assert "50 of 200 claims that no sheet covers, at random; the other 200 of 400" in told
+    message = ok(
+        "label", "sample", runs, "--run", "AB", "--n", 50, "--output", tmp_path / "b.csv"
+    ).err
+    assert "50 of 200 claims that no sheet covers, at random; the other 200 of 400" in message
     rows = read_csv(tmp_path / "b.csv")
     assert {row["response_id"][0] for row in rows} == {"b"}
     assert {(row["stratum"], row["stratum_size"]) for row in rows} == {("not in Ann", "200")}
@@ -153,16 +155,16 @@ def test_halves_of_a_sheet_make_the_whole(runs: Path, ask: Ask, tmp_path: Path) 
     ok("label", "sample", runs, "--n", 100, "--run", "A", "--output", sheet)
     rows = read_csv(sheet)
 
-    def given(part: slice) -> None:
+    def label_and_import(part: slice) -> None:
         filled = [dict(row) for row in rows]
         for row in filled[part]:
             row["label"] = "yes"
         write_csv(sheet, filled)
         ok("label", "import", runs, sheet)
 
-    given(slice(0, 50))
+    label_and_import(slice(0, 50))
     assert ask("SELECT DISTINCT weight FROM labels", "A") == [{"weight": 4.0}]
-    given(slice(50, 100))
+    label_and_import(slice(50, 100))
     assert ask("SELECT count(*) AS n, min(weight) AS w, max(weight) AS v FROM labels") == [
         {"n": 100, "w": 2.0, "v": 2.0}
     ]
@@ -172,9 +174,9 @@ def test_a_tie_counts_half_and_is_listed(runs: Path, ask: Ask, tmp_path: Path) -
     sheet = drawn(runs, tmp_path / "Ann.csv", 100, "A", 50)
     rows = read_csv(sheet)
     write_csv(sheet, rows, label="true")
-    told = ok("label", "import", runs, sheet, "--sheet", "Bob")
-    assert "100 added, 0 replaced, 0 withdrawn" in told.out
-    assert "50 claims with another label by another annotator" in told.out
+    done = ok("label", "import", runs, sheet, "--sheet", "Bob")
+    assert "100 added, 0 replaced, 0 withdrawn" in done.out
+    assert "50 claims with another label by another annotator" in done.out
     (whole,) = ask(CORRECTED, "A")
     assert (whole["score"], whole["n_labelled"]) == (0.75, 100)
     ties = ask("SELECT * FROM label_conflicts", "A")
@@ -204,13 +206,13 @@ def test_a_tie_counts_half_and_is_listed(runs: Path, ask: Ask, tmp_path: Path) -
 def test_a_long_sheet_has_a_row_an_annotator(runs: Path, ask: Ask, tmp_path: Path) -> None:
     sheet = tmp_path / "s.csv"
     lines = [
-        f"{one},{one}-u,{who},{label}"
-        for one in OLD[:10]
-        for who, label in (("Ann", "true"), ("Bob", "false" if one < "a005" else "true"))
+        f"{claim},{claim}-u,{who},{label}"
+        for claim in OLD[:10]
+        for who, label in (("Ann", "true"), ("Bob", "false" if claim < "a005" else "true"))
     ]
     sheet.write_text("\n".join(["response_id,unit_id,annotator,label", *lines]))
-    told = ok("label", "import", runs, sheet, "--json").json
-    assert (told["rows"], told["added"], told["contradicted"]) == (20, 20, 5)
+    printed = ok("label", "import", runs, sheet, "--json").json
+    assert (printed["rows"], printed["added"], printed["contradicted"]) == (20, 20, 5)
     assert {row["annotator"] for row in ask("SELECT annotator FROM labels")} == {"Ann", "Bob"}
     labels = ask("SELECT label, n_labels FROM human_labels ORDER BY response_id", "A")
     assert [row["label"] for row in labels] == [0.5] * 5 + [1.0] * 5
@@ -218,14 +220,19 @@ def test_a_long_sheet_has_a_row_an_annotator(runs: Path, ask: Ask, tmp_path: Pat
     sheet.write_text(
         "response_id,unit_id,annotator,label\na000,a000-u,Bob,true\na001,a001-u,Ann,\n"
     )
-    told = ok("label", "import", runs, sheet, "--json").json
-    assert (told["added"], told["replaced"], told["changed"], told["blank"]) == (0, 1, 1, 1)
+    printed = ok("label", "import", runs, sheet, "--json").json
+    assert (printed["added"], printed["replaced"], printed["changed"], printed["blank"]) == (
+        0,
+        1,
+        1,
+        1,
+    )
     labels = ask("SELECT label FROM human_labels ORDER BY response_id", "A")
     assert [row["label"] for row in labels] == [1.0] + [0.5] * 4 + [1.0] * 5
     # What somebody could not say in the end is withdrawn.
     sheet.write_text("response_id,unit_id,annotator,label\na001,a001-u,Bob,not found\n")
-    told = ok("label", "import", runs, sheet)
-    assert "0 added, 0 replaced, 1 withdrawn" in told.out
+    printed = ok("label", "import", runs, sheet)
+    assert "0 added, 0 replaced, 1 withdrawn" in printed.out
     assert ask("SELECT label FROM human_labels WHERE response_id = 'a001'", "A") == [{"label": 1.0}]
 
 
@@ -239,21 +246,21 @@ def test_lines_that_cannot_be_read_cost_themselves(runs: Path, ask: Ask, tmp_pat
     done = ok("label", "import", runs, sheet)
     assert "8 rows: 2 labelled (1 true, 0 false, 1 between)" in done.out
     assert "left out 5 lines:" in done.err
-    for told in (
+    for message in (
         "line 3: 'maybe' is no label: true, yes or supported",
         "line 4: no finished run in",
         "line 5: no finished run 'B'",
         "line 6: run 'A' has no claim 'b000-u'",
         "line 9: claim 'a005-u' has another label on line 8; neither is taken",
     ):
-        assert told in done.err
-    found = ask("SELECT response_id, label FROM human_labels ORDER BY ALL", "A")
-    assert [tuple(row.values()) for row in found] == [("a000", 1.0), ("a004", 0.7)]
+        assert message in done.err
+    labels = ask("SELECT response_id, label FROM human_labels ORDER BY ALL", "A")
+    assert [tuple(row.values()) for row in labels] == [("a000", 1.0), ("a004", 0.7)]
     assert ok("label", "import", runs, sheet, "--json").json["problems"]
 
 
 @pytest.mark.parametrize(
-    ("head", "rows", "told"),
+    ("head", "rows", "message"),
     [
         ("response_id,unit_id,label,label", "a000,a000-u,true,false", "more than one column label"),
         ("response_id,unit_id,label,Label ", "a000,a000-u,true,no", "more than one column label"),
@@ -295,12 +302,12 @@ def test_lines_that_cannot_be_read_cost_themselves(runs: Path, ask: Ask, tmp_pat
     ],
 )
 def test_what_is_odd_about_a_sheet_is_said(
-    runs: Path, tmp_path: Path, head: str, rows: str, told: str
+    runs: Path, tmp_path: Path, head: str, rows: str, message: str
 ) -> None:
     sheet = tmp_path / "s.csv"
     sheet.write_text(f"{head}\n{rows}\n")
     done = ends(2 if "label,label" in head.lower() else 0, "label", "import", runs, sheet)
-    assert told in done.err
+    assert message in done.err
 
 
 def test_a_stratum_whose_size_has_changed_is_said(runs: Path, tmp_path: Path) -> None:
@@ -330,23 +337,23 @@ STRATA = "run,response_id,unit_id,label,stratum,stratum_size\n"
 def test_a_stratum_of_ones_own_is_a_part_of_a_run(
     runs: Path, ask: Ask, tmp_path: Path, stratum: str, size: int, rows: int, covered: int
 ) -> None:
-    models = {one: f"m{at % 4}" for at, one in enumerate(OLD)}
-    datasets = {one: f"d{at // 100}" for at, one in enumerate(OLD)}
+    models = {claim: f"m{at % 4}" for at, claim in enumerate(OLD)}
+    datasets = {claim: f"d{at // 100}" for at, claim in enumerate(OLD)}
     parts = rows_of(votes(OLD), ("ref",), models=models, datasets=datasets)
     write_run(runs, parts, "S", finished_at="2025-06-05T00:00:00Z")
     drawn_from = {
-        "by model": [one for one in OLD if models[one] == "m1"],
-        "by both": [one for one in OLD if (models[one], datasets[one]) == ("m1", "d0")],
+        "by model": [claim for claim in OLD if models[claim] == "m1"],
+        "by both": [claim for claim in OLD if (models[claim], datasets[claim]) == ("m1", "d0")],
     }.get(stratum, OLD)
     lines = [
-        f"S,{one},{one}-u,{'true' if at < 10 else ''},{stratum},{size}"
-        for at, one in enumerate(drawn_from[:rows])
+        f"S,{claim},{claim}-u,{'true' if at < 10 else ''},{stratum},{size}"
+        for at, claim in enumerate(drawn_from[:rows])
     ]
     sheet = tmp_path / "s.csv"
     sheet.write_text(STRATA + "\n".join(lines))
     done = ok("label", "import", runs, sheet)
-    told = "the sheet has 20 of the 60 claims of stratum 'by hand', and the others are not known"
-    assert (told in done.err) == (covered < size)
+    message = "the sheet has 20 of the 60 claims of stratum 'by hand', and the others are not known"
+    assert (message in done.err) == (covered < size)
     whole, *rest = ask(CORRECTED, "S")
     assert (whole["n_labelled"], whole["n_covered"], whole["n_units"]) == (10, covered, 200)
     assert (whole["score"] is None) == (covered < 100)
@@ -408,8 +415,8 @@ def test_an_annotator_who_differs_from_themselves_is_listed(
 
 def test_a_majority_between_true_and_false_is_no_tie(runs: Path, ask: Ask, tmp_path: Path) -> None:
     sheet = tmp_path / "s.csv"
-    said = {"Ann": "0.5", "Bob": "0.5", "Cid": "1"}
-    lines = [f"a000,a000-u,{who},{label}" for who, label in said.items()]
+    answers = {"Ann": "0.5", "Bob": "0.5", "Cid": "1"}
+    lines = [f"a000,a000-u,{who},{label}" for who, label in answers.items()]
     sheet.write_text("\n".join(["response_id,unit_id,annotator,label", *lines]))
     ok("label", "import", runs, sheet)
     assert ask("SELECT label, tied FROM label_conflicts", "A") == [{"label": 0.5, "tied": False}]
@@ -482,33 +489,37 @@ _ROWS = st.dictionaries(
 def test_imports_add_up_to_what_each_annotator_said_last(
     imports: list[dict[tuple[str, str], str]],
 ) -> None:
-    said: dict[tuple[str, str], float] = {}
+    kept_labels: dict[tuple[str, str], float] = {}
     with tempfile.TemporaryDirectory() as folder:
         write_run(Path(folder), rows_of(votes(OLD[:8]), ("ref",)), "A")
         sheet = Path(folder) / "s.csv"
         for rows in imports:
-            lines = [f"{one},{one}-u,{who},{label}" for (one, who), label in rows.items()]
+            lines = [f"{claim},{claim}-u,{who},{label}" for (claim, who), label in rows.items()]
             sheet.write_text("\n".join(["response_id,unit_id,annotator,label", *lines]))
             labels = {key: _CELLS[label] for key, label in rows.items()}
             new = {key: label for key, label in labels.items() if isinstance(label, float)}
-            gone = {key for key, label in labels.items() if label == "" and key in said}
+            gone = {key for key, label in labels.items() if label == "" and key in kept_labels}
             if not new and not gone:
                 with pytest.raises(UsageError, match="has no label"):
                     import_sheet(folder, str(sheet))
                 continue
-            found = import_sheet(folder, str(sheet))
-            assert found["added"] == len(new.keys() - said.keys())
-            assert found["replaced"] == len(new.keys() & said.keys())
-            assert found["changed"] == sum(
-                said[key] != new[key] for key in new.keys() & said.keys()
+            imported = import_sheet(folder, str(sheet))
+            assert imported["added"] == len(new.keys() - kept_labels.keys())
+            assert imported["replaced"] == len(new.keys() & kept_labels.keys())
+            assert imported["changed"] == sum(
+                kept_labels[key] != new[key] for key in new.keys() & kept_labels.keys()
             )
-            assert found["withdrawn"] == len(gone)
-            said = {key: label for key, label in said.items() if key not in gone} | new
-            assert found["contradicted"] == len(
+            assert imported["withdrawn"] == len(gone)
+            kept_labels = {
+                key: label for key, label in kept_labels.items() if key not in gone
+            } | new
+            assert imported["contradicted"] == len(
                 {
-                    one
-                    for (one, who), label in new.items()
-                    if any(o == one and w != who and x != label for (o, w), x in said.items())
+                    claim
+                    for (claim, who), label in new.items()
+                    if any(
+                        o == claim and w != who and x != label for (o, w), x in kept_labels.items()
+                    )
                 }
             )
         if not (Path(folder) / LABELS).exists():
@@ -517,13 +528,13 @@ def test_imports_add_up_to_what_each_annotator_said_last(
             kept = results.query("SELECT response_id, annotator, label FROM labels").to_pylist()
             human = results.query("SELECT response_id, label FROM human_labels").to_pylist()
             listed = results.query("SELECT response_id FROM label_conflicts").to_pylist()
-    assert {(row["response_id"], row["annotator"]): row["label"] for row in kept} == said
+    assert {(row["response_id"], row["annotator"]): row["label"] for row in kept} == kept_labels
     by_claim: dict[str, list[float]] = {}
-    for (one, _), label in said.items():
-        by_claim.setdefault(one, []).append(label)
+    for (claim, _), label in kept_labels.items():
+        by_claim.setdefault(claim, []).append(label)
     assert {row["response_id"]: row["label"] for row in human} == {
-        one: median(labels) for one, labels in by_claim.items()
+        claim: median(labels) for claim, labels in by_claim.items()
     }
     assert {row["response_id"] for row in listed} == {
-        one for one, labels in by_claim.items() if len(set(labels)) > 1
+        claim for claim, labels in by_claim.items() if len(set(labels)) > 1
     }

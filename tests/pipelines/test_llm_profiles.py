@@ -50,10 +50,10 @@ def evaluated(
     server: LlmServer, output: Path, records: Any = LARGE, sources: Any = "reference", url: str = ""
 ) -> Seen:
     places: dict[str, Any] = {"output": output, "base_url": url or server.base_url}
-    found = ufo.evaluate(records, sources, **places, **OPTIONS)
-    assert found.failures.num_rows == 0
-    seen = {name: found.sql(query).to_pylist() for name, query in SEEN.items()}
-    found.close()
+    evaluation = ufo.evaluate(records, sources, **places, **OPTIONS)
+    assert evaluation.failures.num_rows == 0
+    seen = {name: evaluation.sql(query).to_pylist() for name, query in SEEN.items()}
+    evaluation.close()
     return seen
 
 
@@ -93,16 +93,16 @@ def test_every_unit_is_judged_as_by_an_endpoint_that_takes_everything(
     runs: Callable[[str], tuple[Seen, list[Any]]], profile: str
 ) -> None:
     expected, _ = runs("openai")
-    found, calls = runs(profile)
+    seen, calls = runs(profile)
 
-    assert found["units"] == expected["units"] != []
-    assert found["verdicts"] == expected["verdicts"]
-    assert found["evidence"] == expected["evidence"]
-    assert {row["reason"] for row in found["evidence"]} == {None}
-    judged = {(row["response_id"], row["unit_id"]) for row in found["verdicts"]}
-    assert judged == {(row["response_id"], row["unit_id"]) for row in found["units"]}
+    assert seen["units"] == expected["units"] != []
+    assert seen["verdicts"] == expected["verdicts"]
+    assert seen["evidence"] == expected["evidence"]
+    assert {row["reason"] for row in seen["evidence"]} == {None}
+    judged = {(row["response_id"], row["unit_id"]) for row in seen["verdicts"]}
+    assert judged == {(row["response_id"], row["unit_id"]) for row in seen["units"]}
     # What the server minds is found out by the probes; nothing of the run's own is refused.
-    assert {row["step"] for row in found["refused"]} <= {"probe"}
+    assert {row["step"] for row in seen["refused"]} <= {"probe"}
     assert calls
     assert [body for body in calls if not FORM.get(profile, _schema)(body)] == []
     assert {body["temperature"] for body in calls} == {0}
@@ -123,8 +123,8 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Seen:
         return evaluated(server, tmp_path_factory.mktemp("plain"))
 
 
-def same(found: Seen, plain: Seen) -> bool:
-    return all(found[name] == plain[name] for name in ("units", "verdicts", "evidence"))
+def same(seen: Seen, plain: Seen) -> bool:
+    return all(seen[name] == plain[name] for name in ("units", "verdicts", "evidence"))
 
 
 @pytest.mark.parametrize(
@@ -150,10 +150,10 @@ def test_a_refusal_in_a_providers_words_is_mended_or_ends_the_run_with_them(
         return
     asks_for_text = kind in ("n", "logprobs")
     sources = ["reference", "llm"] if asks_for_text else "reference"
-    found = evaluated(llm_server, tmp_path, sources=sources)
-    assert found["units"] == plain["units"]
-    assert asks_for_text or same(found, plain)
-    assert {row["reason"] for row in found["evidence"]} == {None}
+    seen = evaluated(llm_server, tmp_path, sources=sources)
+    assert seen["units"] == plain["units"]
+    assert asks_for_text or same(seen, plain)
+    assert {row["reason"] for row in seen["evidence"]} == {None}
     # No step of this run asks for log-probabilities.
     assert any(entry.status != 200 for entry in llm_server.chats) or kind in ("format", "logprobs")
 

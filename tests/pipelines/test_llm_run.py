@@ -28,22 +28,22 @@ def test_verdicts_over_http_are_those_in_process(
     tmp_path: Path, few: Path, index: Path, llm_server: LlmServer, flags: tuple[object, ...]
 ) -> None:
     words = ("evaluate", "--input", few, "--index", index, "--sources", SOURCES, "--mode", "all")
-    told = ""
+    printed = ""
     for judge, more in (("offline", ()), ("llm", flags)):
         places = ("--output", tmp_path / judge, "--judge", judge)
         done = ok(*words, *places, *at(llm_server, *more))
-        told += done.out + done.err
-    expected, found = tables(tmp_path / "offline"), tables(tmp_path / "llm")
+        printed += done.out + done.err
+    expected, rows_by_table = tables(tmp_path / "offline"), tables(tmp_path / "llm")
     for table in ("responses", "sentences", "fact_units", "verdicts"):
-        assert found[table] == expected[table]
-    assert found["failures"] == []
-    assert len(found["evidence"]) == len(expected["evidence"])
-    assert len({row[4] for row in found["verdicts"]}) > 1  # not all of one label
+        assert rows_by_table[table] == expected[table]
+    assert rows_by_table["failures"] == []
+    assert len(rows_by_table["evidence"]) == len(expected["evidence"])
+    assert len({row[4] for row in rows_by_table["verdicts"]}) > 1  # not all of one label
     query = "SELECT sample_index FROM evidence WHERE source = 'llm'"
     sampled = rows(tmp_path / "llm", query)
     assert {row["sample_index"] for row in sampled} == {0, 1, 2, 3, 4}
     # No secret is told or written anywhere.
-    assert llm_server.key not in told + repr(found)
+    assert llm_server.key not in printed + repr(rows_by_table)
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert not [path for path in files if llm_server.key.encode() in path.read_bytes()]
 
@@ -76,23 +76,23 @@ def test_evidence_and_usage_say_where_it_comes_from(
     manifest = json.loads(next(tmp_path.glob("run=*/manifest.json")).read_text())
     assert manifest["judge"] == "llm"
     assert manifest["sources"] == SOURCES.split(",")
-    found = rows(tmp_path, "SELECT * FROM evidence WHERE passage_id IS NOT NULL")
-    by = {(row["judge"], row["model"], row["prompt_version"]) for row in found}
+    selected = rows(tmp_path, "SELECT * FROM evidence WHERE passage_id IS NOT NULL")
+    by = {(row["judge"], row["model"], row["prompt_version"]) for row in selected}
     assert [who[:2] for who in by] == [("llm", "offline-judge")]
-    assert {row["request_id"] for row in found} <= {row["request_id"] for row in used}
+    assert {row["request_id"] for row in selected} <= {row["request_id"] for row in used}
 
 
 # --- which judge, and what is said to it --------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("given", "judge"), named_cases(Path(__file__).with_name("who_judges.txt"))
+    ("words", "judge"), named_cases(Path(__file__).with_name("who_judges.txt"))
 )
 def test_a_model_judges_where_an_endpoint_is_named(
-    monkeypatch: pytest.MonkeyPatch, given: str, judge: str
+    monkeypatch: pytest.MonkeyPatch, words: str, judge: str
 ) -> None:
-    flags = [word for word in given.split() if word.startswith("--")]
-    for variable in set(given.split()) - set(flags):
+    flags = [word for word in words.split() if word.startswith("--")]
+    for variable in set(words.split()) - set(flags):
         monkeypatch.setenv(*variable.split("="))
     assert settings_of("--input", "in", "--output", "out", *flags).judge.name == judge
 
@@ -112,8 +112,8 @@ def test_an_address_that_can_be_none_is_reported(
     done = ufo("evaluate", "--input", few, "--output", tmp_path, "--workers", 1, *judge)
     assert done.code == code
     reasons = ufo("sql", tmp_path, "SELECT reason FROM sources", "--csv").out
-    told = done.err if code else reasons
-    assert "'localhost:8000' is not an http:// or https:// URL" in told
+    message = done.err if code else reasons
+    assert "'localhost:8000' is not an http:// or https:// URL" in message
 
 
 # --- what ends a run ----------------------------------------------------------------------------
@@ -196,7 +196,9 @@ def test_each_bad_reply_has_its_reason_and_is_no_verdict(
     ok(*words, "llm", *at(llm_server))
     ok(*words, "offline", "--output", tmp_path / "offline")
     query = "SELECT response_id, unit_id, outcome, reason, label FROM evidence"
-    said = {(row["response_id"], row["unit_id"]): row for row in rows(tmp_path / "offline", query)}
+    verdicts = {
+        (row["response_id"], row["unit_id"]): row for row in rows(tmp_path / "offline", query)
+    }
     wrong: dict[str, list[str]] = {name: [] for name in names}
     for row in rows(llm, query):
         if row["outcome"] == "error":
@@ -204,7 +206,7 @@ def test_each_bad_reply_has_its_reason_and_is_no_verdict(
             wrong[row["response_id"]].append(row["reason"])
         else:
             # What could be read of a spoiled reply is what the model said.
-            assert row == said[row["response_id"], row["unit_id"]]
+            assert row == verdicts[row["response_id"], row["unit_id"]]
     for name, (_, reason) in FAULTS.items():
         assert set(wrong[name]) == ({reason} if reason else set()), name
         if name not in ("Length", "Half"):
@@ -240,9 +242,9 @@ def test_a_run_without_a_usable_judgement(tmp_path: Path, llm_server: LlmServer)
     llm_server.mix = spoiling(b"Task: verify_facts")
     command = evaluation(tmp_path, RECORDS, *at(llm_server))
     done = ufo(*command, "--run", "bad")
-    said = "judgements were unusable; try --formulation prompt or --facts_per_call 4 (unparsable"
+    message = "judgements were unusable; try --formulation prompt or --facts_per_call 4 (unparsable"
     assert done.code == 1
-    assert said in done.err.splitlines()[-1]
+    assert message in done.err.splitlines()[-1]
     assert "no score: no judgement was usable" in done.out
     output, page = tmp_path / "out", tmp_path / "page.html"
     assert len(rows(output, "FROM verdicts")) == 9
@@ -250,7 +252,7 @@ def test_a_run_without_a_usable_judgement(tmp_path: Path, llm_server: LlmServer)
 
     again = ufo(*command, "--run", "bad", "--if_finished", "skip", "--json")
     assert again.code == 1
-    assert said in again.json["problem"]
+    assert message in again.json["problem"]
     assert again.json["factuality_score"] is None
     assert again.json["n_unusable"] == 9
 
@@ -258,7 +260,7 @@ def test_a_run_without_a_usable_judgement(tmp_path: Path, llm_server: LlmServer)
     report = ufo("report", output).out
     for text in (report, page.read_text(encoding="utf-8")):
         assert "no score: no judgement was usable" in text.lower()
-        assert said in " ".join(text.split())
+        assert message in " ".join(text.split())
     assert "0.000" not in done.out + report
     assert ufo("report", output, "--json").json["scores"][0]["factuality_score"] is None
     llm_server.mix = None

@@ -29,13 +29,13 @@ def _logged(capfd: pytest.CaptureFixture[str]) -> Callable[..., Any]:
 
 
 def test_an_event_is_an_object(logged: Callable[..., Any]) -> None:
-    (found,) = logged(lambda: logs.event("an event", chunk=3))
-    assert found.keys() == {"time", "level", "logger", "run", "step", "worker", "message", "chunk"}
-    assert found["level"] == "info"
-    assert found["logger"] == "ufo"
-    assert found["run"] == "r"
-    assert found["message"] == "an event"
-    assert found["chunk"] == 3
+    (event,) = logged(lambda: logs.event("an event", chunk=3))
+    assert event.keys() == {"time", "level", "logger", "run", "step", "worker", "message", "chunk"}
+    assert event["level"] == "info"
+    assert event["logger"] == "ufo"
+    assert event["run"] == "r"
+    assert event["message"] == "an event"
+    assert event["chunk"] == 3
 
 
 def test_lines_after_the_run_is_named_have_its_name(logged: Callable[..., Any]) -> None:
@@ -90,8 +90,8 @@ def test_what_beam_logs_is_shown_where_it_helps(
     logger: str, path: str, level: int, error: BaseException | None, shown: bool
 ) -> None:
     logs.quiet_beam()
-    told = (type(error), error, None) if error else None
-    record = logging.LogRecord(logger, level, path, 1, "a message", None, told)
+    exc_info = (type(error), error, None) if error else None
+    record = logging.LogRecord(logger, level, path, 1, "a message", None, exc_info)
     assert bool(logging.getLogger(logger).filter(record)) == shown
 
 

@@ -161,9 +161,9 @@ RECORDS: dict[str, tuple[dict[str, Any], str]] = {
 
 def advice_in(message: str) -> str:
     """Return the value of the `--map` that a message proposes."""
-    found = re.search(r"did you mean --map (.*?)\?", message)
-    assert found, message
-    words = shlex.split(found[1])
+    match = re.search(r"did you mean --map (.*?)\?", message)
+    assert match, message
+    words = shlex.split(match[1])
     assert len(words) == 1
     return words[0]
 
@@ -176,13 +176,13 @@ def test_the_columns_of_a_tool_are_proposed_and_give_texts(
     failure = parse("in:1", line)
     assert not isinstance(failure, InputRecord), "nothing is mapped unless it is said"
     assert advice_in(failure.message) == advice
-    found = parse("in:1", line, columns=named_columns(advice))
-    assert isinstance(found, InputRecord)
-    assert found.text == ANSWER
-    assert found.question in (ASKED, None)
-    assert found.references in ([TRUTH], [])
-    assert ("question=" in advice or "question" in record) == (found.question == ASKED)
-    assert ("reference_answers=" in advice) == (found.references == [TRUTH])
+    read = parse("in:1", line, columns=named_columns(advice))
+    assert isinstance(read, InputRecord)
+    assert read.text == ANSWER
+    assert read.question in (ASKED, None)
+    assert read.references in ([TRUTH], [])
+    assert ("question=" in advice or "question" in record) == (read.question == ASKED)
+    assert ("reference_answers=" in advice) == (read.references == [TRUTH])
 
 
 @pytest.mark.parametrize(

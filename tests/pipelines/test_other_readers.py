@@ -38,10 +38,10 @@ RECALL = tables_of_mode("recall")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A folder with a run of evaluate and one of recall."""
     folder = tmp_path_factory.mktemp("runs")
-    given = [*RESPONSES, {"id": "empty"}]
+    records = [*RESPONSES, {"id": "empty"}]
     flags: dict[str, Any] = {"output": folder, "quiet": True, "judge": "offline"}
     flags |= {"chunk_size": 1, "workers": 1}
-    evaluated = ufo.evaluate(given, "reference", run="evaluate", **flags)
+    evaluated = ufo.evaluate(records, "reference", run="evaluate", **flags)
     assert len(evaluated.failures) == 1
     facts = [{"question": "Where?", "ground_truth": REFERENCE, "answers": {"rag": REFERENCE}}]
     ufo.recall(facts, run="recall", **flags)
@@ -54,10 +54,10 @@ def with_datasets(pattern: str, folder: Path) -> int:
     if not rows_of(pattern):  # docs/tables.md: it makes no dataset of nothing
         stream = datasets.load_dataset("parquet", data_files=pattern, split="train", streaming=True)
         return len(list(stream))
-    found = datasets.load_dataset(
+    dataset = datasets.load_dataset(
         "parquet", data_files=pattern, split="train", cache_dir=str(folder)
     )
-    return int(found.num_rows)
+    return int(dataset.num_rows)
 
 
 def with_fastparquet(pattern: str, folder: Path) -> int:
@@ -95,8 +95,8 @@ def test_every_table_is_read(runs: Path, tmp_path: Path, reader: str, run: str, 
 def test_no_part_has_an_empty_row_group(runs: Path) -> None:
     groups: dict[str, list[Any]] = {}
     for path in sorted(runs.glob("run=*/*/*.parquet")):
-        found = pq.ParquetFile(path).metadata
-        sizes = [found.row_group(at).num_rows for at in range(found.num_row_groups)]
+        metadata = pq.ParquetFile(path).metadata
+        sizes = [metadata.row_group(at).num_rows for at in range(metadata.num_row_groups)]
         groups.setdefault(f"{path.parts[-3]}/{path.parts[-2]}", []).append(sizes)
     assert all(0 not in sizes for parts in groups.values() for sizes in parts)
     empty = {table for table, parts in groups.items() if [] in parts}

@@ -75,8 +75,8 @@ def test_a_report_that_reads_another_is_told_what_its_header_needs(
 ) -> None:
     (reports / "first.sql").write_text("-- First\nSELECT * FROM second", encoding="utf-8")
     (reports / "second.sql").write_text("-- Second\nSELECT 1 AS x", encoding="utf-8")
-    said = "report 'first': (?s:.*) its header needs: -- needs: second"
-    with pytest.raises(UsageError, match=said), open_results(folder, reports=reports):
+    message = "report 'first': (?s:.*) its header needs: -- needs: second"
+    with pytest.raises(UsageError, match=message), open_results(folder, reports=reports):
         pass
 
 
@@ -100,8 +100,8 @@ def test_a_report_whose_rows_cannot_be_computed_is_named(folder: Path, tmp_path:
 def test_a_report_without_rows_says_so(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "none.sql").write_text("-- Nothing\nSELECT run FROM runs WHERE false\n")
     words = ("report", folder, "none", "--reports", tmp_path)
-    told = " ".join(ok(*words).out.split())
-    assert told.endswith(f"no rows: the SELECT in '{tmp_path / 'none.sql'}' gives none")
+    printed = " ".join(ok(*words).out.split())
+    assert printed.endswith(f"no rows: the SELECT in '{tmp_path / 'none.sql'}' gives none")
     assert ok(*words, "--json").json == []
     assert ok(*words, "--csv").out == "run\n"
 
@@ -116,12 +116,12 @@ def test_a_report_of_times_is_a_page_too(folder: Path, tmp_path: Path) -> None:
     sql = "SELECT finished_at, DATE '0044-03-15 (BC)' AS ides, INTERVAL 1 DAY AS age FROM runs"
     (tmp_path / "times.sql").write_text(f"-- Times\n{sql}\n")
     text = Reader(page_of(folder, reports=tmp_path)).text
-    for said in ("2025-06-01T12:00:00+00:00", "0044-03-15 (BC)", "1 day"):
-        assert said in text
+    for cell in ("2025-06-01T12:00:00+00:00", "0044-03-15 (BC)", "1 day"):
+        assert cell in text
 
 
 @pytest.mark.parametrize(
-    ("sql", "found"),
+    ("sql", "statement"),
     [
         pytest.param("COPY scores TO 'x'", "COPY", id="a copy"),
         pytest.param("INSTALL httpfs", "INSTALL", id="an extension"),
@@ -133,11 +133,11 @@ def test_a_report_of_times_is_a_page_too(folder: Path, tmp_path: Path) -> None:
     ],
 )
 def test_refused_sql_says_what_is_refused_and_what_can_be_read(
-    folder: Path, sql: str, found: str
+    folder: Path, sql: str, statement: str
 ) -> None:
-    told = ends(2, "sql", folder, sql).err
-    assert f"found {found}. Results are read only: COPY, CREATE, INSERT" in told
-    assert "A SELECT can read local files: FROM read_csv('FILE')" in told
+    message = ends(2, "sql", folder, sql).err
+    assert f"found {statement}. Results are read only: COPY, CREATE, INSERT" in message
+    assert "A SELECT can read local files: FROM read_csv('FILE')" in message
 
 
 def test_a_select_reads_local_files_as_it_is_told(folder: Path, tmp_path: Path) -> None:

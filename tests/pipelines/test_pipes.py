@@ -38,8 +38,8 @@ def evaluated(folder: Path, content: bytes, run: Callable[..., Outcome] = ok) ->
 
 def test_a_pipe_is_read(tmp_path: Path) -> None:
     evaluated(tmp_path, LINES)
-    found = ok("sql", tmp_path / "out", "SELECT key FROM failures", "--csv").out
-    assert found.splitlines() == ["key", "pipe:2"]
+    printed = ok("sql", tmp_path / "out", "SELECT key FROM failures", "--csv").out
+    assert printed.splitlines() == ["key", "pipe:2"]
 
 
 def test_a_run_of_a_pipe_says_that_it_cannot_be_resumed_without_it(tmp_path: Path) -> None:
@@ -50,22 +50,22 @@ def test_a_run_of_a_pipe_says_that_it_cannot_be_resumed_without_it(tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    ("said", "told"),
+    ("error_text", "message"),
     [
         ("kept; the same command resumes it", "kept; the same command with the same input resumes"),
         ("kept. The same command goes on", "kept. The same command with the same input goes on"),
     ],
 )
 def test_no_error_of_a_run_of_a_pipe_says_that_the_command_alone_resumes_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str, told: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error_text: str, message: str
 ) -> None:
     def fails(*arguments: Any, **options: Any) -> None:
-        raise RunError(said)
+        raise RunError(error_text)
 
     monkeypatch.setattr("ufo.pipelines.runs.run.run_chunks", fails)
     done = evaluated(tmp_path, LINES, ufo)
     assert done.code == 1
-    assert told in done.err
+    assert message in done.err
 
 
 @pytest.mark.parametrize("piped", [True, False])
@@ -81,9 +81,9 @@ def test_status_shows_the_command_that_goes_on_alone(
         words = ("--input", str(path), "--output", str(tmp_path / "out"), *MORE)
         with pytest.raises(RunError):
             run_evaluate(replace(settings_of(*words), command=("evaluate", *words)), quiet=True)
-    told = "the same command or call, with the same input, completes it"
+    advice = "the same command or call, with the same input, completes it"
     (run,) = json.loads(ok("status", tmp_path / "out", "--json").out)
-    assert run["next"] == (told if piped else f"ufo evaluate {' '.join(words)}")
+    assert run["next"] == (advice if piped else f"ufo evaluate {' '.join(words)}")
 
 
 def test_an_empty_pipe_is_an_empty_input(tmp_path: Path) -> None:

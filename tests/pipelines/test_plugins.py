@@ -72,9 +72,9 @@ def test_an_installed_package_serves_and_judges_without_an_edit_here(tmp_path: P
     done = ufo_process(*words, *ours, env=environment, cwd=tmp_path)
     assert done.code == 0, done.err
     assert done.json["sources"] == ["acme"], done.err
-    found = rows(tmp_path / "out", OUTCOMES)
-    assert [row["outcome"] for row in found] == [SUPPORTED, NOANS, NOANS, NOANS]
-    assert {row["judge"] for row in found} == {"contained"}
+    selected = rows(tmp_path / "out", OUTCOMES)
+    assert [row["outcome"] for row in selected] == [SUPPORTED, NOANS, NOANS, NOANS]
+    assert {row["judge"] for row in selected} == {"contained"}
     listed = {row["type"]: row for row in ufo_process("sources", "--json", env=environment).json}
     acme, own = listed["acme"], listed["reference"]
     assert acme["package"] == "acme-facts"
@@ -114,9 +114,9 @@ def test_a_file_of_the_user_s_by_a_relative_path(
     mine = evaluation(tmp_path, RECORDS, *flags, "--chunk_size", 2)
     for engine in (("--workers", 2), ("--runner", "DirectRunner", "--fresh")):
         assert ok(*mine, "--json", *engine).json["sources"] == ["Acme"]
-        found = rows(tmp_path / "out", OUTCOMES)
-        assert [row["outcome"] for row in found] == [SUPPORTED, NOANS, NOANS, NOANS]
-        assert {row["judge"] for row in found} == {"Contained"}
+        selected = rows(tmp_path / "out", OUTCOMES)
+        assert [row["outcome"] for row in selected] == [SUPPORTED, NOANS, NOANS, NOANS]
+        assert {row["judge"] for row in selected} == {"Contained"}
     # An edited file is another source.
     (tmp_path / "mine/acme.py").write_text(PLUG_IN + "\n# another word\n")
     assert "sources" in ends(2, *mine, "--if_finished", "retry_errors").err
@@ -146,11 +146,11 @@ def test_garbage_from_a_source_is_an_error_of_that_unit_and_no_more(tmp_path: Pa
     records = [{"id": city, "response": f"{city} is a large city."} for city in cities]
     words = evaluation(tmp_path, records, "--sources")
     ok(*words, f"{plug_in}:Garbage")
-    found = tables(tmp_path / "out")
-    outcomes = {row[0]: row[7] for row in found["evidence"]}
+    rows_by_table = tables(tmp_path / "out")
+    outcomes = {row[0]: row[7] for row in rows_by_table["evidence"]}
     assert outcomes == dict.fromkeys(cities[:3], "error") | {"Perth": "supported"}
-    assert len(found["failures"]) == 3
-    assert json.dumps(found["failures"])
+    assert len(rows_by_table["failures"]) == 3
+    assert json.dumps(rows_by_table["failures"])
     ok("report", tmp_path / "out")
     assert "must set `remote = True`" in ends(1, *words, f"{plug_in}:Waits").err
 
@@ -219,13 +219,13 @@ def test_an_error_of_extraction_has_one_name_everywhere(tmp_path: Path) -> None:
     plug_in = tmp_path / "faulty.py"
     plug_in.write_text(FAULTY)
     judge: dict[str, Any] = {"name": "mine", "type": f"{plug_in}:Verdicts", "at": "extract"}
-    told = "(exception 1): error in judge mine: ValueError: their own fault"
+    message = "(exception 1): error in judge mine: ValueError: their own fault"
     out = tmp_path / "out"
     python.evaluate(RECORDS[:1], ["reference"], judge=judge, output=out, quiet=True).close()
     with open_results(out) as results:
-        assert told in unusable(results).sentence
+        assert message in unusable(results).sentence
     checked = python.check_sync("Oslo is large.", sources=["reference"], judge=judge)
-    assert told in checked.lost.sentence
+    assert message in checked.lost.sentence
 
 
 @pytest.mark.parametrize("kind", ["source", "judge"])
@@ -237,9 +237,9 @@ def test_an_error_of_closing_is_a_warning(
     source: dict[str, Any] = {"name": "mine", "type": f"{plug_in}:Source"}
     judge: dict[str, Any] = {"name": "mine", "type": f"{plug_in}:Verdicts"}
     (source if kind == "source" else judge)["at"] = "close"
-    found = python.evaluate(RECORDS[:1], [source], judge=judge, quiet=True)
-    assert found.evidence["outcome"].to_pylist() == [SUPPORTED]
-    found.close()
+    evaluation = python.evaluate(RECORDS[:1], [source], judge=judge, quiet=True)
+    assert evaluation.evidence["outcome"].to_pylist() == [SUPPORTED]
+    evaluation.close()
     message = f"error in {kind} mine, close(): ValueError: their own fault"
     assert {record.getMessage() for record in caplog.records if record.name == "ufo"} == {message}
     assert "Traceback" not in caplog.text
@@ -250,10 +250,10 @@ def test_an_error_of_closing_is_a_warning(
 
 def test_objects_and_descriptions_from_python() -> None:
     records = [{"response": "Oslo is large.", "reference_answers": "They say Oslo is large."}]
-    found = python.evaluate(records, ["reference"], judge=Contained(), workers=1, quiet=True)
-    assert found.evidence["outcome"].to_pylist() == [SUPPORTED]
-    assert set(found.evidence["judge"].to_pylist()) == {"Contained"}
-    found.close()
+    evaluation = python.evaluate(records, ["reference"], judge=Contained(), workers=1, quiet=True)
+    assert evaluation.evidence["outcome"].to_pylist() == [SUPPORTED]
+    assert set(evaluation.evidence["judge"].to_pylist()) == {"Contained"}
+    evaluation.close()
     checked = python.check_sync(
         "Oslo is large.",
         references=["Rome."],
@@ -272,15 +272,15 @@ def test_objects_and_descriptions_from_python() -> None:
 
 
 def test_garbage_from_a_judge_is_an_error_of_that_passage_and_no_more(tmp_path: Path) -> None:
-    said = ["supported it is", "nonsense", "refuted", "error"]
+    texts = ["supported it is", "nonsense", "refuted", "error"]
     records = [
         {"id": str(n), "response": "Oslo is large.", "reference_answers": text}
-        for n, text in enumerate(said)
+        for n, text in enumerate(texts)
     ]
     words = evaluation(tmp_path, records, "--judge")
     ok(*words, judge_of("Says"))
-    found = [row["outcome"] for row in rows(tmp_path / "out", OUTCOMES)]
-    assert found == [SUPPORTED, ERROR, REFUTED, ERROR]
+    outcomes = [row["outcome"] for row in rows(tmp_path / "out", OUTCOMES)]
+    assert outcomes == [SUPPORTED, ERROR, REFUTED, ERROR]
     (failure,) = rows(tmp_path / "out", "SELECT step, error_type, message FROM failures")
     assert failure["step"] == "verify"
     assert failure["error_type"] == "ValueError"
@@ -317,8 +317,8 @@ def test_one_that_asks_a_model_gets_the_client_of_the_run(
     far = ufo(*two_responses, "--judge", judge_of("Far"), "--dry_run", "--json").json
     assert [(row["step"], row["calls"]) for row in far["rows"]] == [("verify", 2)]
     ok(*asked, "--judge", judge_of("Plain"))
-    found = rows(tmp_path / "out", "SELECT DISTINCT judge, model FROM evidence")
-    assert [tuple(row.values()) for row in found] == [("Plain", "offline-judge")]
+    selected = rows(tmp_path / "out", "SELECT DISTINCT judge, model FROM evidence")
+    assert [tuple(row.values()) for row in selected] == [("Plain", "offline-judge")]
 
 
 def test_the_cascade_of_the_examples_asks_a_model_where_it_is_not_sure(
@@ -358,9 +358,9 @@ def test_its_verdicts_its_name_and_its_accuracy_are_seen(tmp_path: Path) -> None
     assert row["probability"] == 0.2
     assert row["judge"] == "offline"
     (manifest,) = (tmp_path / "out").glob("run=*/manifest.json")
-    told = json.loads(manifest.read_text())["fingerprint"]["options"]["verifier"]
-    assert told["name"] == "stated"
-    assert row["model"] == f"stated@{told['content'][:12]}"
+    verifier = json.loads(manifest.read_text())["fingerprint"]["options"]["verifier"]
+    assert verifier["name"] == "stated"
+    assert row["model"] == f"stated@{verifier['content'][:12]}"
     # Another verifier is another run.
     (tmp_path / "ufo.yaml").write_text("verifier: overlap\n")
     ok(*words, "--config", tmp_path / "ufo.yaml")
@@ -381,8 +381,8 @@ def test_every_place_that_shows_a_result_says_how_often_the_verifier_is_right(
     report = ok("report", tmp_path / "out").out
     assert " ".join(report.split()).partition(" coverage ")[2][6:].startswith(line)
     assert figures not in " ".join(report.split())
-    found = python.evaluate(["Oslo is big."], ["reference"], verifier="overlap", quiet=True)
-    assert "Verifier overlap" not in found._repr_html_()  # nobody judged: there was no reference
+    result = python.evaluate(["Oslo is big."], ["reference"], verifier="overlap", quiet=True)
+    assert "Verifier overlap" not in result._repr_html_()  # nobody judged: there was no reference
     text = "Oslo was founded in 1901."
     checked = python.check_sync(text, references=["Oslo is old."], verifier="overlap")
     assert line in str(checked).splitlines()
@@ -395,8 +395,8 @@ def test_recall_and_one_text_ask_it_too(tmp_path: Path) -> None:
     record = {"question": "When?", "ground_truth": text, "answers": {"one": "0.9 0.05 0.05 said."}}
     path = write_lines(tmp_path / "in.jsonl", [record])
     words = ("recall", "--input", path, "--output", tmp_path / "out", "--judge", "offline")
-    told = "A first look; for findings use a model. It was not measured on evidence of this kind."
-    assert told in " ".join(ok(*words, "--verifier", STATED).out.split())
+    notice = "A first look; for findings use a model. It was not measured on evidence of this kind."
+    assert notice in " ".join(ok(*words, "--verifier", STATED).out.split())
     (row,) = rows(tmp_path / "out", "SELECT judge, model FROM recall_verdicts")
     assert row["judge"] == "offline"
     assert row["model"].partition("@")[0] == "stated"
@@ -417,14 +417,14 @@ def test_the_list_has_judges_and_verifiers_with_package_and_help() -> None:
     assert "judges (--judge)\n" in out
     assert "verifiers (--verifier)\n" in out
     for row in rows:
-        told = f"{row['type']} ({row['package']}) {row['help']}"
-        assert " ".join(told.split()) in " ".join(out.split())
+        line = f"{row['type']} ({row['package']}) {row['help']}"
+        assert " ".join(line.split()) in " ".join(out.split())
     docs = (Path(__file__).parents[2] / "docs/judging.md").read_text()
     for row in rows:
         if row["kind"] == "judge" and row["package"] == "ufo-factuality":
             can = (row[name] for name in ("extracts", "verifies", "abstains", "needs_endpoint"))
-            said = " | ".join("yes" if one else "no" for one in can)
-            assert f"| `{row['type']}` | {said} |" in docs
+            cells = " | ".join("yes" if one else "no" for one in can)
+            assert f"| `{row['type']}` | {cells} |" in docs
     (llm,) = [row for row in rows if row["type"] == "llm"]
     assert {"formulation", "model"} <= set(llm["flags"])
     assert llm["options"] == {}

@@ -22,14 +22,14 @@ def test_lines_of_worker_processes(responses: Path, tmp_path: Path) -> None:
     how = ("--chunk_size", 8, "--workers", 2, "--log_format", "json")
     done = ufo_process("evaluate", *words, *how, "--fail_under", 1)
     assert done.code == 3
-    found = [json.loads(line) for line in done.err.splitlines()]
-    assert {line["run"] for line in found} == {"r"}
-    finished = [line for line in found if line["message"] == "chunk finished"]
+    events = [json.loads(line) for line in done.err.splitlines()]
+    assert {line["run"] for line in events} == {"r"}
+    finished = [line for line in events if line["message"] == "chunk finished"]
     assert sorted(line["chunk"] for line in finished) == [0, 1, 2]
     assert sum(line["rows"]["responses"] for line in finished) == 20
-    assert found[-1]["worker"] not in {line["worker"] for line in finished}
-    assert [line for line in found if not line["time"].endswith("+00:00")] == []
-    assert "Below --fail_under" in found[-1]["message"]
+    assert events[-1]["worker"] not in {line["worker"] for line in finished}
+    assert [line for line in events if not line["time"].endswith("+00:00")] == []
+    assert "Below --fail_under" in events[-1]["message"]
 
 
 # --- What the user says of limits reaches the client, and the processes together keep it.

@@ -110,10 +110,12 @@ def test_as_published_is_one_attempt_by_the_papers_prompts(recall: Ufo, tmp_path
 
 def same_but_requests(*outputs: Path) -> None:
     """Runs found the same; the last column of a verdict is the id of its request."""
-    found, expected = (tables(output) for output in outputs)
+    rows_by_table, expected = (tables(output) for output in outputs)
     for table in ("recall_records", "recall_answers", "recall_facts"):
-        assert found[table] == expected[table] != []
-    without_ids = [[row[:-1] for row in one["recall_verdicts"]] for one in (found, expected)]
+        assert rows_by_table[table] == expected[table] != []
+    without_ids = [
+        [row[:-1] for row in one["recall_verdicts"]] for one in (rows_by_table, expected)
+    ]
     assert without_ids[0] == without_ids[1] != []
 
 
@@ -158,8 +160,8 @@ def test_what_the_first_reply_left_out_is_counted(
     assert score["n_calls"] == 1
     assert score["n_failed_calls_before_repair"] == 1
     assert done.json["failures"] == bool(na)
-    found = rows(tmp_path / "out", "SELECT * FROM failures")
-    assert [(row["step"], row["key"]) for row in found] == [("verify", "oslo/rag/tf")] * bool(na)
+    selected = rows(tmp_path / "out", "SELECT * FROM failures")
+    assert [(row["step"], row["key"]) for row in selected] == [("verify", "oslo/rag/tf")] * bool(na)
 
 
 # --- runs: resume, skip, report -------------------------------------------------------------------
@@ -241,9 +243,9 @@ RECORDS = [
 def sheet(tmp_path: Path) -> Path:
     path = write_lines(tmp_path / "in.jsonl", RECORDS)
     done = ok("recall", "--input", path, "--output", tmp_path / "facts", "--facts_only")
-    found = tmp_path / "facts" / "facts.csv"
-    assert str(found) in done.out
-    return found
+    sheet_path = tmp_path / "facts" / "facts.csv"
+    assert str(sheet_path) in done.out
+    return sheet_path
 
 
 def test_the_sheet_is_read_back_as_it_was_written(sheet: Path, tmp_path: Path) -> None:
@@ -261,8 +263,8 @@ def test_the_sheet_is_read_back_as_it_was_written(sheet: Path, tmp_path: Path) -
     for table in ("recall_answers", "recall_facts"):
         query = f"SELECT * EXCLUDE (run) FROM {table} ORDER BY ALL"
         assert rows(tmp_path / "back", query) == rows(tmp_path / "facts", query)
-    found = rows(tmp_path / "back", "SELECT record_id, ground_truth FROM recall_records")
-    assert {row["record_id"]: row["ground_truth"] for row in found} == {
+    selected = rows(tmp_path / "back", "SELECT record_id, ground_truth FROM recall_records")
+    assert {row["record_id"]: row["ground_truth"] for row in selected} == {
         "o": RECORDS[0]["answer"],
         "é": RECORDS[1]["ground_truth"],
     }
@@ -273,8 +275,8 @@ def test_what_people_write_into_it_counts(sheet: Path, tmp_path: Path) -> None:
     lines = read_csv(sheet)
     label = "human_evaluated_facts_rag"
     # One marked true, one marked false in other words for True and False, one fact of their own.
-    said = "{'Oslo is in Norway.': True, 'Oslo has 5 bridges.': 'False', \"Oslo's old.\": false}"
-    lines[0][label] = said
+    labels = "{'Oslo is in Norway.': True, 'Oslo has 5 bridges.': 'False', \"Oslo's old.\": false}"
+    lines[0][label] = labels
     write_csv(sheet, lines)
     done = ok("recall", "--input", sheet, "--output", tmp_path / "back", "--json")
     people = [row for row in done.json["recall_scores"] if row["formulation"] == "human"]
@@ -286,12 +288,12 @@ def test_what_people_write_into_it_counts(sheet: Path, tmp_path: Path) -> None:
     # A second sheet keeps what they wrote, and does not write over the first.
     again = tmp_path / "again"
     ok("recall", "--input", sheet, "--output", again, "--facts_only")
-    kept = said.replace(": True", ": 'True'").replace(": false", ": 'False'")
+    kept = labels.replace(": True", ": 'True'").replace(": false", ": 'False'")
     assert read_csv(again / "facts.csv")[0][label] == kept
     refused = ufo("recall", "--input", sheet, "--output", sheet.parent, "--facts_only")
     assert refused.code == 2
     assert "facts.csv" in refused.err
-    assert read_csv(sheet)[0][label] == said
+    assert read_csv(sheet)[0][label] == labels
 
 
 # --- files ----------------------------------------------------------------------------------------
@@ -324,8 +326,11 @@ def test_wikievalfacts_is_read_from_csv_and_parquet(tmp_path: Path) -> None:
         assert "`human_evaluated_facts_answer` cannot be read" in unusable["message"]
         assert repeated["key"] == f"{name}:4"
         assert repeated["error_type"] == "repeated_id"
-        found = [row for row in done.json["recall_scores"] if row["formulation"] == "human"]
-        assert {row["variant"]: row["accuracy"] for row in found} == {"answer": 1, "poor_answer": 0}
+        scores = [row for row in done.json["recall_scores"] if row["formulation"] == "human"]
+        assert {row["variant"]: row["accuracy"] for row in scores} == {
+            "answer": 1,
+            "poor_answer": 0,
+        }
 
 
 def test_rows_that_do_not_fit_the_header_are_failures(tmp_path: Path) -> None:
@@ -337,8 +342,8 @@ def test_rows_that_do_not_fit_the_header_are_failures(tmp_path: Path) -> None:
         errors="surrogateescape",
     )
     ok("recall", "--input", path, "--output", tmp_path / "out")
-    found = rows(tmp_path / "out", "SELECT message FROM failures ORDER BY key")
-    assert [row["message"].split(",")[0] for row in found] == [
+    selected = rows(tmp_path / "out", "SELECT message FROM failures ORDER BY key")
+    assert [row["message"].split(",")[0] for row in selected] == [
         "the row has more cells than the header has columns",
         "there is no ground truth to take facts from: give `ground_truth` (or `answer`)",
         "not UTF-8: byte 45 of the record is invalid; convert a file in another encoding",
@@ -356,16 +361,16 @@ def test_rows_that_do_not_fit_the_header_are_failures(tmp_path: Path) -> None:
 
 
 def test_the_same_from_python() -> None:
-    found = interface.recall(RECORDS, judge="offline", quiet=True)
-    assert found.facts.num_rows == 3
-    assert found.verdicts.num_rows == 2 * 3 + 1
-    assert set(found.scores["formulation"].to_pylist()) == {"offline"}
-    assert found.errors.num_rows == 0
-    assert found.cost.num_rows == 1
-    assert found.failures.num_rows == 0
-    path = Path(found.path)
+    recall_run = interface.recall(RECORDS, judge="offline", quiet=True)
+    assert recall_run.facts.num_rows == 3
+    assert recall_run.verdicts.num_rows == 2 * 3 + 1
+    assert set(recall_run.scores["formulation"].to_pylist()) == {"offline"}
+    assert recall_run.errors.num_rows == 0
+    assert recall_run.cost.num_rows == 1
+    assert recall_run.failures.num_rows == 0
+    path = Path(recall_run.path)
     assert json.loads((path / "manifest.json").read_text())["mode"] == "recall"
-    found.close()
+    recall_run.close()
     assert not path.exists()
     with pytest.raises(interface.RunError, match=r"not for JSON: a value of the type object"):
         interface.recall([{"question": object()}], judge="offline")

@@ -29,10 +29,10 @@ def test_everything_in_a_bucket(bucket: Path, responses: Path, tmp_path: Path, n
     assert done.json["factuality_score"] is not None
     ok("evaluate", "--input", responses, "--output", tmp_path / "here", *words)
     # What it leaves there is a run like any other, wherever it is copied to.
-    found, expected = tables(bucket / "out"), tables(tmp_path / "here")
-    keys = [row[1].replace(name, "in.jsonl") for row in found.pop("failures")]
+    rows_by_table, expected = tables(bucket / "out"), tables(tmp_path / "here")
+    keys = [row[1].replace(name, "in.jsonl") for row in rows_by_table.pop("failures")]
     assert keys == [row[1] for row in expected.pop("failures")] != []
-    assert found == expected
+    assert rows_by_table == expected
     assert not [path for path in bucket.rglob(".attempt-*/*") if path.is_file()]
     assert "finished" in ufo("status", f"file://{bucket}/out").out
 

@@ -47,9 +47,11 @@ def test_a_sample_that_broke_off_is_no_passage_and_is_not_kept(
     llm_server: LlmServer, run: Run, ends: str
 ) -> None:
     llm_server.switches = Switches(breaks_off=ends)
-    found = run("llm", run="cut", samples=2)
-    assert found.sql("FROM passages").num_rows == 0
-    outcomes = found.sql("SELECT DISTINCT outcome, reason, raw_verdict[:6] AS word FROM evidence")
+    evaluation = run("llm", run="cut", samples=2)
+    assert evaluation.sql("FROM passages").num_rows == 0
+    outcomes = evaluation.sql(
+        "SELECT DISTINCT outcome, reason, raw_verdict[:6] AS word FROM evidence"
+    )
     word = f"({ends or 'no finish reason'}) "[:6]
     assert outcomes.to_pylist() == [{"outcome": "error", "reason": "truncated", "word": word}]
     llm_server.switches = Switches()
@@ -67,8 +69,8 @@ def test_a_judgement_that_broke_off_is_no_judgement(
     llm_server: LlmServer, run: Run, ends: str, formulation: str
 ) -> None:
     llm_server.switches = Switches(breaks_off=ends)
-    found = run("reference", formulation=formulation)
-    rows = found.sql("SELECT outcome, reason, raw_verdict FROM evidence").to_pylist()
+    evaluation = run("reference", formulation=formulation)
+    rows = evaluation.sql("SELECT outcome, reason, raw_verdict FROM evidence").to_pylist()
     # A whole object within the half is a judgement, and the rest is asked for once more.
     lost = [row for row in rows if row["outcome"] == "error"]
     assert {row["reason"] for row in lost} == {"truncated"}
@@ -82,11 +84,11 @@ def test_answers_in_the_field_for_thoughts_cost_twice_a_plain_run_at_most(
     run("reference", run="plain", cache="off")
     plain = len(llm_server.chats)
     llm_server.switches = Switches(thinks=MISPLACED)
-    found = run("reference", run="misplaced", cache="off")
+    evaluation = run("reference", run="misplaced", cache="off")
     assert len(llm_server.chats) - plain <= 2 * plain
-    rows = found.sql("SELECT outcome, reason, raw_verdict FROM evidence").to_pylist()
+    rows = evaluation.sql("SELECT outcome, reason, raw_verdict FROM evidence").to_pylist()
     assert {(row["outcome"], row["reason"]) for row in rows} == {("error", "unparsable")}
     assert all('"f1"' in row["raw_verdict"] for row in rows)
-    messages = found.failures.column("message").to_pylist()
+    messages = evaluation.failures.column("message").to_pylist()
     assert messages
     assert all("--reasoning-parser" in message for message in messages)

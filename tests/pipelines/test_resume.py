@@ -42,8 +42,8 @@ def expected(tmp_path_factory: pytest.TempPathFactory, recording: str) -> Any:
 def nothing_stale(run: Path) -> bool:
     manifest = json.loads((run / "manifest.json").read_text())
     listed = {name for entry in manifest["tables"].values() for name in entry["files"]}
-    found = {str(path.relative_to(run)) for path in run.rglob("*") if path.is_file()}
-    return found == listed | {"manifest.json"} and not any(run.glob(".attempt-*"))
+    files = {str(path.relative_to(run)) for path in run.rglob("*") if path.is_file()}
+    return files == listed | {"manifest.json"} and not any(run.glob(".attempt-*"))
 
 
 def completes(scene: Scene, expected: Any) -> None:
@@ -72,13 +72,13 @@ def status(scene: Scene) -> Any:
 
 
 def test_the_status_of_a_running_process(running: Scene) -> None:
-    found = status(running)
-    assert found["state"] == "running"
-    assert found["pid"] == running.processes[0].pid
-    assert found["lines"] in (2, 4)  # the other worker may have finished a second chunk
-    assert found["of_lines"] == 6
-    assert found["of_chunks"] == 3
-    assert found["started_at"] <= found["changed_at"]
+    run_status = status(running)
+    assert run_status["state"] == "running"
+    assert run_status["pid"] == running.processes[0].pid
+    assert run_status["lines"] in (2, 4)  # the other worker may have finished a second chunk
+    assert run_status["of_lines"] == 6
+    assert run_status["of_chunks"] == 3
+    assert run_status["started_at"] <= run_status["changed_at"]
     assert " of 3 chunks" in ufo("status", running.output).out
 
 

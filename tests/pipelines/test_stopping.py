@@ -90,16 +90,16 @@ def test_in_a_process_that_ends_with_it_signals_interrupt_afterwards_too() -> No
 
 
 def test_in_another_thread_nothing_changes() -> None:
-    found: list[Any] = []
+    seen: list[Any] = []
 
     def work() -> None:
         with signals_interrupt():
-            found.extend(handlers())
+            seen.extend(handlers())
 
     before = handlers()
     (thread := threading.Thread(target=work)).start()
     thread.join()
-    assert found == before
+    assert seen == before
 
 
 def test_an_error_by_which_a_library_reports_a_signal_is_an_interrupt() -> None:

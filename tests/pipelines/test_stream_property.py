@@ -22,8 +22,8 @@ from ufo.pipelines.runs.run import Finished
 from ufo.pipelines.runs.window_inputs import Window, read_window
 from ufo.pipelines.streaming import stream
 from ufo.schemas.records import Failure
-from ufo.transforms.job import Split, lines
 from ufo.transforms.read import parse
+from ufo.transforms.splits import Split, lines
 
 WORDS = ("--judge", "offline", "--sources", "reference", "--workers", "1", "--run", "s")
 FORMS = ("lines", "lines without an end", "csv", "gzip", "bzip2", "array")
@@ -195,17 +195,17 @@ def evaluated_quickly(settings: Any, quiet: bool, window: Window) -> Finished:
     files, bad = read_window(
         window, str(copies), lambda column: True, lambda key, line: parse(key, line)
     )
-    found: dict[str, list[str]] = {"responses": [], "failures": []}
+    keys: dict[str, list[str]] = {"responses": [], "failures": []}
     for file in files:
         plain = file.plain
         with open(plain.path, "rb") as stream:
             for line in lines(stream, Split(plain.name, plain.path, 0, plain.size), 1 << 20):
-                made = parse(line.key, line.data)
-                if not isinstance(made, Failure):
-                    found["responses"].append(made.response_id)
-    found["failures"] = [one.failure.key for one in bad]
+                record = parse(line.key, line.data)
+                if not isinstance(record, Failure):
+                    keys["responses"].append(record.response_id)
+    keys["failures"] = [one.failure.key for one in bad]
     window.say("evaluated")  # it may be killed here, too
-    (folder / "manifest.json").write_text(json.dumps(found))
+    (folder / "manifest.json").write_text(json.dumps(keys))
     return Finished(settings.run, str(folder), {}, 0.0)
 
 
@@ -291,21 +291,21 @@ def test_each_usable_line_is_read_once_whatever_happens(
     monkeypatch.setattr(streaming, "run_evaluate", evaluated_quickly)
     world = World(tmp_path, seed, killed=0.03)
     world.live(starts=4, acts=4)
-    found: dict[str, list[str]] = {"responses": [], "failures": []}
+    keys: dict[str, list[str]] = {"responses": [], "failures": []}
     for path in world.output.glob("run=*/manifest.json"):
         for name, of_window in json.loads(path.read_text()).items():
-            found[name] += of_window
-    world.check(**found)
+            keys[name] += of_window
+    world.check(**keys)
 
 
 def tables(output: Path) -> dict[str, list[str]]:
     """The ids of all responses, and the keys of all failures."""
-    found = {}
+    keys = {}
     for table, column in (("responses", "response_id"), ("failures", "key")):
         query = f"SELECT {column} FROM read_parquet(?)"
         rows = duckdb.execute(query, [f"{output}/run=*/{table}/*.parquet"]).fetchall()
-        found[table] = [row[0] for row in rows]
-    return found
+        keys[table] = [row[0] for row in rows]
+    return keys
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -22,7 +22,7 @@ from ufo.pipelines import streaming
 from ufo.pipelines.arrivals import Arrivals
 from ufo.pipelines.runs.attempt import run_lock
 from ufo.pipelines.runs.run import Finished, run_evaluate
-from ufo.pipelines.runs.taken import READ, UNUSABLE, ArrivedFile, Content, TakenFile
+from ufo.pipelines.runs.window_files import READ, UNUSABLE, ArrivedFile, Content, WindowFile
 from ufo.pipelines.streaming import StreamWindows, stream
 from ufo.schemas import storage
 from ufo.schemas.errors import RunError, UfoError, UsageError
@@ -76,8 +76,8 @@ class World:
 
 def ids(folders: str) -> list[str]:
     query = "SELECT response_id FROM read_parquet(?) ORDER BY ALL"
-    found = duckdb.execute(query, [f"{folders}responses/*.parquet"]).fetchall()
-    return [row[0] for row in found]
+    rows = duckdb.execute(query, [f"{folders}responses/*.parquet"]).fetchall()
+    return [row[0] for row in rows]
 
 
 @pytest.fixture
@@ -349,15 +349,15 @@ GROWN = {
 }
 
 
-@pytest.mark.parametrize(("before", "added", "found"), GROWN.values(), ids=GROWN.keys())
+@pytest.mark.parametrize(("before", "added", "keys"), GROWN.values(), ids=GROWN.keys())
 def test_what_is_added_to_a_file_of_any_format_is_evaluated_once(
-    world: World, before: bytes, added: bytes, found: list[str]
+    world: World, before: bytes, added: bytes, keys: list[str]
 ) -> None:
     path = world.folder / "in" / "a.jsonl"
     path.write_bytes(before)
     world.happens = {12: appends(path, added)}
     assert world.run() == 2
-    assert ids(f"{world.folder}/out/run=*/") == found
+    assert ids(f"{world.folder}/out/run=*/") == keys
 
 
 def test_lines_that_were_added_have_the_numbers_of_the_file(world: World) -> None:
@@ -415,7 +415,7 @@ def test_a_column_of_map_that_a_window_lacks_is_said(world: World) -> None:
 @pytest.mark.parametrize("scheme", ["file://", "memory://stream"])
 def test_files_of_another_file_system(world: World, scheme: str) -> None:
     at = f"{scheme}{world.folder}/in/"
-    said: list[str] = []
+    messages: list[str] = []
 
     def put(name: str, *names: str) -> Step:
         content = b"".join(LINE.replace(b"r%d", one.encode()) for one in names)
@@ -424,9 +424,9 @@ def test_files_of_another_file_system(world: World, scheme: str) -> None:
     def again() -> int:
         places = ("--input", f"{at}*.jsonl", "--output", str(world.folder / "out"))
         quick = ("--window_seconds", "8", "--idle_seconds", "20")
-        given = settings_of("--streaming", *OFFLINE, *places, *quick)
+        settings = settings_of("--streaming", *OFFLINE, *places, *quick)
         clock = world.sleep, lambda: world.now
-        return stream(given, world.ended, said.append, True, *clock)
+        return stream(settings, world.ended, messages.append, True, *clock)
 
     put("a.jsonl", "r1")()
     storage.write(f"{at}bad.jsonl", gzip.compress(MANY)[:-12])
@@ -438,7 +438,7 @@ def test_files_of_another_file_system(world: World, scheme: str) -> None:
     assert again() == 3
     assert [found for _, found in world.windows] == [["r1"], ["r2"], ["s1", "s2"]]
     assert [row[1] for row in failures(world)] == ["bad.jsonl"]
-    assert f"{at}z.jsonl is {at}a.jsonl, renamed or moved" in "".join(said)
+    assert f"{at}z.jsonl is {at}a.jsonl, renamed or moved" in "".join(messages)
     assert again() == 0
 
 
@@ -548,9 +548,9 @@ def test_a_pattern_that_no_file_matches_yet_is_said(world: World) -> None:
 )
 def test_an_option_of_one_run_is_refused(tmp_path: Path, changes: dict[str, Any]) -> None:
     places = ("--input", "x", "--output", str(tmp_path))
-    given = replace(settings_of("--streaming", *OFFLINE, *places), **changes)
+    settings = replace(settings_of("--streaming", *OFFLINE, *places), **changes)
     with pytest.raises(UsageError, match=f"--{next(iter(changes))} is for a run with an end"):
-        stream(given, print, print)
+        stream(settings, print, print)
 
 
 def test_a_stream_has_one_command_at_a_time(world: World, tmp_path: Path) -> None:
@@ -573,13 +573,13 @@ def file(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def said() -> list[str]:
+def messages() -> list[str]:
     return []
 
 
 @pytest.fixture
-def arrivals(file: Path, said: list[str]) -> Arrivals:
-    return Arrivals([f"{file.parent}/*.jsonl"], {}, said.append)
+def arrivals(file: Path, messages: list[str]) -> Arrivals:
+    return Arrivals([f"{file.parent}/*.jsonl"], {}, messages.append)
 
 
 def test_a_file_has_arrived_where_a_second_look_finds_it_unchanged(
@@ -620,10 +620,10 @@ def test_what_was_added_to_a_taken_file_is_new_from_the_line_that_was_cut(
         return [(one.start, one.size) for one in arrivals.look()]
 
     def take() -> None:
-        taken.extend(TakenFile("w", one) for one in arrivals.closing())
+        taken.extend(WindowFile("w", one) for one in arrivals.closing())
         arrivals.know(taken)
 
-    taken: list[TakenFile] = []
+    taken: list[WindowFile] = []
     whole, cut = '{"response": "Oslo"}\n', '{"respo'
     file.write_text(whole + cut)
     assert ranges() == [(0, len(whole + cut))]
@@ -684,7 +684,7 @@ def test_the_command_tells_of_each_window(tmp_path: Path) -> None:
     flags = ("--streaming", "--window_seconds", "0.02", "--idle_seconds", "0.02", "--json")
     places = ("--input", tmp_path / "*.jsonl", "--output", tmp_path / "out")
     done = ok("evaluate", *flags, *places, *OFFLINE)
-    (told,) = map(json.loads, done.out.splitlines())
-    assert told["run"] == "s.w000001"
-    assert told["responses"] == 20
-    assert told["path"] == str(tmp_path / "out/run=s.w000001")
+    (printed,) = map(json.loads, done.out.splitlines())
+    assert printed["run"] == "s.w000001"
+    assert printed["responses"] == 20
+    assert printed["path"] == str(tmp_path / "out/run=s.w000001")

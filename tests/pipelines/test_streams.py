@@ -60,7 +60,7 @@ def test_what_can_be_written_is_written() -> None:
 
 
 @pytest.mark.parametrize(
-    ("places", "code", "told"),
+    ("places", "code", "message"),
     [
         pytest.param(
             ">/dev/full", 1, "ufo: the output cannot be written: No space left", id="full"
@@ -70,11 +70,11 @@ def test_what_can_be_written_is_written() -> None:
         pytest.param("| true", 0, "", id="a pipe that nobody reads"),
     ],
 )
-def test_a_command_ends_without_a_traceback(places: str, code: int, told: str) -> None:
+def test_a_command_ends_without_a_traceback(places: str, code: int, message: str) -> None:
     line = f"set -o pipefail; {sys.executable} -m ufo.pipelines.cli judges {places}"
     done = subprocess.run(["bash", "-c", line], capture_output=True, text=True)
     assert done.returncode == code
-    assert done.stderr.startswith(told)
+    assert done.stderr.startswith(message)
     assert done.stderr.count("\n") <= 1
 
 

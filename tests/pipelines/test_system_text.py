@@ -39,17 +39,17 @@ def test_a_file_is_named_by_its_escaped_name_everywhere(
     assert evaluate("--input", ODD, "plain.jsonl", f"{ODD_FOLDER}/*.jsonl", "--run", "a") == 0
     with open_results("out") as results:
         keys = results.query("SELECT key FROM failures WHERE message LIKE 'not JSON%'")
-        found = results.query("FROM runs").to_pylist()
+        rows = results.query("FROM runs").to_pylist()
     assert set(keys["key"].to_pylist()) == {f"{SHOWN}:2", "plain.jsonl:2", "x.jsonl:2"}
-    assert len(found) == 1
+    assert len(rows) == 1
     assert json.dumps(SHOWN) in read_text("out/run=a/manifest.json")
     for command in ("report out", "report out failures --json", "report out --html r.html"):
         assert main(command.split()) == 0
     assert evaluate("--input", ODD, "--run", "a", "--if_finished", "skip") == 0
-    told = "".join(capfd.readouterr())
-    assert json.dumps(f"{SHOWN}:2") in told
-    assert "surrogate" not in told
-    told.encode()
+    message = "".join(capfd.readouterr())
+    assert json.dumps(f"{SHOWN}:2") in message
+    assert "surrogate" not in message
+    message.encode()
     read_text("r.html").encode()
 
 
@@ -68,8 +68,8 @@ def test_what_cannot_be_used_is_refused_before_anything_is_evaluated(
     words: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert evaluate("--input", "plain.jsonl", *words) == 2
-    told = capsys.readouterr().err
-    assert told.startswith("ufo: ")
+    message = capsys.readouterr().err
+    assert message.startswith("ufo: ")
     assert not Path("out").exists()
 
 
@@ -99,10 +99,10 @@ def test_the_environment_is_told_by_its_variable(
         capture_output=True,
         check=False,
     )
-    told = done.stderr.decode()
-    assert done.returncode == code, told
-    assert "Traceback" not in told
-    assert code == 0 or any(name in told for name in variables)
+    printed = done.stderr.decode()
+    assert done.returncode == code, printed
+    assert "Traceback" not in printed
+    assert code == 0 or any(name in printed for name in variables)
 
 
 def test_a_text_to_check_is_utf_8_and_the_file_that_holds_it_has_any_name(
@@ -113,9 +113,9 @@ def test_a_text_to_check_is_utf_8_and_the_file_that_holds_it_has_any_name(
     name = os.fsdecode(b"ref\xe9.txt")
     Path(name).write_text("The Nile is in Africa.")
     assert main(["check", name, "--references", name, "--sources", "reference"]) == 0
-    told = capsys.readouterr()
-    assert "1 of 1 claim supported" in told.out
-    assert "ref\\udce9.txt" in told.err
+    printed = capsys.readouterr()
+    assert "1 of 1 claim supported" in printed.out
+    assert "ref\\udce9.txt" in printed.err
 
 
 @pytest.mark.parametrize("words", [["report"], ["sql"], ["status"], ["label", "sample"]])

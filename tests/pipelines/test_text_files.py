@@ -63,8 +63,8 @@ def test_no_number_is_made_by_markdown(parts: list[str]) -> None:
 
 @pytest.fixture
 def files() -> Iterator[TextFiles]:
-    with closing(TextFiles()) as made:
-        yield made
+    with closing(TextFiles()) as text_files:
+        yield text_files
 
 
 def read(files: TextFiles, path: Path, content: bytes) -> Document:

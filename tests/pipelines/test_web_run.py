@@ -29,8 +29,8 @@ class Scene:
 
     def write(self, claims: Sequence[str]) -> None:
         """Write a response for each claim, which is its own query."""
-        given = [{"response": one, "claims": [{"claim": one, "query": one}]} for one in claims]
-        write_lines(self.input, [{"id": f"r{at}", **one} for at, one in enumerate(given)])
+        records = [{"response": one, "claims": [{"claim": one, "query": one}]} for one in claims]
+        write_lines(self.input, [{"id": f"r{at}", **one} for at, one in enumerate(records)])
 
     def flags(self, engine: str, output: str, *more: object) -> tuple[object, ...]:
         return (
@@ -57,21 +57,21 @@ OFFLINE = ("--judge", "offline", "--cache", "off")
 
 
 def labels(output: Path) -> dict[str, int | None]:
-    found = rows(output, "SELECT response_id, label FROM verdicts")
-    return {row["response_id"]: row["label"] for row in found}
+    verdicts = rows(output, "SELECT response_id, label FROM verdicts")
+    return {row["response_id"]: row["label"] for row in verdicts}
 
 
 @pytest.mark.slow
 def test_claims_are_settled_by_the_pages_that_a_search_finds(scene: Scene) -> None:
-    told = ufo(*scene.flags("serper", "out", *OFFLINE, "--dry_run", "--json"))
-    calls = {row["step"]: row["calls"] for row in told.json["rows"]}
+    estimate = ufo(*scene.flags("serper", "out", *OFFLINE, "--dry_run", "--json"))
+    calls = {row["step"]: row["calls"] for row in estimate.json["rows"]}
     assert calls == {"search": len(CLAIMS), "page": 5 * len(CLAIMS)}
     snippets = ufo(*scene.flags("serper", "snippets", *OFFLINE, "--passages_per_page", 0))
     assert snippets.code == 0
     assert scene.web.requests == []
-    found = labels(scene.folder / "snippets")
-    assert found["r7"] == 1
-    assert found["r4"] == 1
+    labels_found = labels(scene.folder / "snippets")
+    assert labels_found["r7"] == 1
+    assert labels_found["r4"] == 1
     done = ufo(*scene.flags("serper", "out", *OFFLINE))
     assert done.code == 0, done.err
     assert done.err.count("Traceback") == 0, done.err
@@ -80,17 +80,19 @@ def test_claims_are_settled_by_the_pages_that_a_search_finds(scene: Scene) -> No
     assert labels(output) == {f"r{n}": expected[label] for n, (_, label) in enumerate(CLAIMS)}
     assert {query.shape for query in scene.engines.queries} == {"serper"}
     evidence = "SELECT e.response_id, e.outcome, e.reason, p.* FROM evidence e"
-    said = rows(output, f"{evidence} LEFT JOIN passages p USING (run, passage_id) ORDER BY ALL")
-    nothing = [row for row in said if row["response_id"] == "r10"]
+    evidence_rows = rows(
+        output, f"{evidence} LEFT JOIN passages p USING (run, passage_id) ORDER BY ALL"
+    )
+    nothing = [row for row in evidence_rows if row["response_id"] == "r10"]
     assert [(row["outcome"], row["reason"]) for row in nothing] == [("noans", "no_passages")]
-    lamp = next(row for row in said if row["url"] == scene.web.url("/lighthouse"))
+    lamp = next(row for row in evidence_rows if row["url"] == scene.web.url("/lighthouse"))
     assert "Tarnholm Lighthouse was built in 1874." in lamp["text"]
     assert lamp["title"] == "Tarnholm Lighthouse"
     assert lamp["hostname"] == "127.0.0.1"
     assert lamp["source_category"] == "other"
     assert lamp["published_at"] == "2021-03-05"
     assert lamp["retrieved_at"]
-    texts = {row["url"].rpartition("/")[2]: row["text"] for row in said if row["url"]}
+    texts = {row["url"].rpartition("/")[2]: row["text"] for row in evidence_rows if row["url"]}
     assert "dredged in 2016" in texts["report.pdf"]
     assert "The crane of Tarnholm lifts 12 tonnes." in texts["notes.txt"]
     # Of a page that cannot be had or says nothing there is the snippet, and the reason.
@@ -113,8 +115,8 @@ def test_a_search_that_fails_is_an_error_and_is_asked_again(scene: Scene) -> Non
     flags = scene.flags("searxng", "out", *OFFLINE)
     assert ufo(*flags).code == 1  # no search answered
     output = scene.folder / "out"
-    found = rows(output, "SELECT DISTINCT outcome, reason FROM evidence")
-    assert found == [{"outcome": "error", "reason": "transport"}]
+    selected = rows(output, "SELECT DISTINCT outcome, reason FROM evidence")
+    assert selected == [{"outcome": "error", "reason": "transport"}]
     # One that is stopped has each search once in its usage.
     scene.engines.faults.extend([403] * len(CLAIMS))
     again = (*flags, "--if_finished", "retry_errors", "--concurrency", 1)
@@ -180,8 +182,8 @@ def test_a_snapshot_by_two_processes_is_replayed_without_a_web(
 def test_domains_and_kinds_are_left_out_before_the_vote(scene: Scene) -> None:
     for flags in (("--exclude_domains", "127.0.0.1"), ("--include_categories", "news,wiki")):
         ok(*scene.flags("serper", flags[0], *OFFLINE, *flags))
-        found = rows(scene.folder / flags[0], "SELECT DISTINCT outcome, reason FROM evidence")
-        assert found == [{"outcome": "noans", "reason": "no_passages"}]
+        selected = rows(scene.folder / flags[0], "SELECT DISTINCT outcome, reason FROM evidence")
+        assert selected == [{"outcome": "noans", "reason": "no_passages"}]
     assert scene.web.paths() == []
 
 

@@ -9,5 +9,5 @@ from pipelines import nightly
 
 records = [{"response": nightly.TEXT, "reference_answers": nightly.TEXT, "id": n} for n in range(4)]
 options = {"workers": 2, "chunk_size": 1, "quiet": True}
-found = ufo.evaluate(records, sources=["reference"], judge="offline", output="results", **options)
-print(nightly.NAME, indexes.__name__, found.scores["factuality_score"].to_pylist())
+result = ufo.evaluate(records, sources=["reference"], judge="offline", output="results", **options)
+print(nightly.NAME, indexes.__name__, result.scores["factuality_score"].to_pylist())

@@ -25,8 +25,8 @@ SCORES = {"a": 0.75, "b": 0.0, "c": 0.5, "d": 1.0, "e": 1.0, "f": 0.5}
 
 def request(response_id: str | None, source: str | None, cost: float, **changes: Any) -> Usage:
     name, step = f"{response_id}-{source}-{cost}", "verify" if source else "extract"
-    told = (False, False, 0, 100, 10, 0.5, cost)  # neither cached nor shared, at once; tokens
-    return replace(Usage(name, step, source, "m", response_id, "w", "ok", *told), **changes)
+    counts = (False, False, 0, 100, 10, 0.5, cost)  # neither cached nor shared, at once; tokens
+    return replace(Usage(name, step, source, "m", response_id, "w", "ok", *counts), **changes)
 
 
 def labelled_rows(rows_of: Any, mode: str = "all") -> dict[str, list[Any]]:
@@ -63,11 +63,11 @@ def labelled_rows(rows_of: Any, mode: str = "all") -> dict[str, list[Any]]:
 _OUTCOMES = {"t": ("supported", 1), "f": ("refuted", 0), "n": ("noans", 0), "-": ("error", None)}
 
 
-def verdicts(record: str, variant: str, formulation: str, said: str, human: str) -> list[Any]:
-    """A verdict a letter of `said`: t, f, n (not clear) or - (unanswered); in capitals, one that a
+def verdicts(record: str, variant: str, formulation: str, letters: str, human: str) -> list[Any]:
+    """A verdict a letter: t, f, n (not clear) or - (unanswered); in capitals, one that a
     repair brought. `human` has t, f or a blank for each, and is a formulation of its own."""
     rows = []
-    for place, (letter, mark) in enumerate(zip(said, human, strict=True)):
+    for place, (letter, mark) in enumerate(zip(letters, human, strict=True)):
         outcome, label = _OUTCOMES[letter.lower()]
         people = {"t": 1, "f": 0}.get(mark)
         first = "unparsable" if letter.isupper() or letter == "-" else None
@@ -82,5 +82,5 @@ def verdicts(record: str, variant: str, formulation: str, said: str, human: str)
 
 
 def people(record: str, variant: str, human: str) -> list[Any]:
-    found = verdicts(record, variant, "human", human.replace(" ", "-"), human)
-    return [row for row in found if row.label is not None]
+    rows = verdicts(record, variant, "human", human.replace(" ", "-"), human)
+    return [row for row in rows if row.label is not None]

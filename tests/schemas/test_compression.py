@@ -44,13 +44,13 @@ BLOCK = 900_000  # bytes of text that are decompressed at once, at most
 
 def read(kind: str, data: bytes, size: int = 1 << 20) -> tuple[bytes, str]:
     """Return what is read of a file in pieces of this size, and its damage."""
-    found = b""
+    content = b""
     try:
         for piece in decompressed(kind, (data[at : at + size] for at in range(0, len(data), size))):
-            found += piece
+            content += piece
     except InputDamaged as error:
-        return found, str(error)
-    return found, ""
+        return content, str(error)
+    return content, ""
 
 
 @by_kind
@@ -68,9 +68,9 @@ def test_streams_behind_each_other_are_one_file(kind: str) -> None:
 
 @by_kind
 def test_what_precedes_the_place_where_a_file_is_cut_off_is_read(kind: str) -> None:
-    found, damage = read(kind, WHOLE[kind][: len(WHOLE[kind]) // 2])
-    assert TEXT.startswith(found)
-    assert len(found) > len(TEXT) / 2 - BLOCK
+    content, damage = read(kind, WHOLE[kind][: len(WHOLE[kind]) // 2])
+    assert TEXT.startswith(content)
+    assert len(content) > len(TEXT) / 2 - BLOCK
     assert "runcated" in damage
 
 
@@ -79,9 +79,9 @@ def test_what_precedes_damage_in_the_first_mebibyte_is_read(kind: str) -> None:
     data = WHOLE[kind]
     middle = len(data) // 2
     assert middle < 1 << 20
-    found, damage = read(kind, data[:middle] + data[middle + 100 :])
-    assert TEXT.startswith(found)
-    assert len(found) > len(TEXT) / 2 - BLOCK
+    content, damage = read(kind, data[:middle] + data[middle + 100 :])
+    assert TEXT.startswith(content)
+    assert len(content) > len(TEXT) / 2 - BLOCK
     assert f"damaged {kind} data" in damage
 
 
@@ -89,16 +89,16 @@ def test_any_damage_to_bzip2_costs_only_what_follows() -> None:
     data = bytearray(WHOLE[BZIP2])
     for at in range(100, len(data), len(data) // 5):
         harmed = bytes([*data[:at], data[at] ^ 0x10, *data[at + 1 :]])
-        found, damage = read(BZIP2, harmed)
-        assert TEXT.startswith(found)
+        content, damage = read(BZIP2, harmed)
+        assert TEXT.startswith(content)
         assert damage
 
 
 def test_a_checksum_of_gzip_is_of_all_of_it() -> None:
     data = bytearray(gzip.compress(b"born in 1890 " + bytes(9_000), compresslevel=0))
     data[data.index(b"1890") + 3] = ord("1")
-    found, damage = read(GZIP, bytes(data))
-    assert b"1891" in found
+    content, damage = read(GZIP, bytes(data))
+    assert b"1891" in content
     assert "anything in it may be wrong" in damage
 
 
@@ -109,9 +109,9 @@ def test_zeros_after_the_end_are_padding(kind: str) -> None:
 
 @by_kind
 def test_garbage_after_the_end_is_damage(kind: str) -> None:
-    found, damage = read(kind, PACKED[kind](TEXT) + b"garbage")
-    assert TEXT.startswith(found)
-    assert len(found) > len(TEXT) - BLOCK
+    content, damage = read(kind, PACKED[kind](TEXT) + b"garbage")
+    assert TEXT.startswith(content)
+    assert len(content) > len(TEXT) - BLOCK
     assert damage
 
 

@@ -52,8 +52,8 @@ def test_what_is_installed_is_not_missing() -> None:
 
 def test_an_import_that_failed_though_the_module_is_there_says_why() -> None:
     failed = ModuleNotFoundError("No module named 'httpx.gone'", name="httpx.gone")
-    said = "this needs httpx.gone, which the installed httpx does not have"
-    assert explained(failed) == said
+    message = "this needs httpx.gone, which the installed httpx does not have"
+    assert explained(failed) == message
     assert explained(ModuleNotFoundError("no name")) is None
     assert explained(ImportError("cannot import name 'gone'", name="httpx")) is None
 
@@ -63,10 +63,10 @@ def test_what_is_missing_has_the_pip_command(monkeypatch: pytest.MonkeyPatch) ->
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(UsageError) as raised:
         need("dense", "search by vectors")
-    said = "needs faiss, which is not installed: pip install 'ufo-factuality[dense]'"
-    assert raised.value.message == f"search by vectors {said}"
+    message = "needs faiss, which is not installed: pip install 'ufo-factuality[dense]'"
+    assert raised.value.message == f"search by vectors {message}"
     assert (missing("serve") or "").startswith("fastapi and uvicorn, which are not installed")
-    assert explained(ModuleNotFoundError("No module", name="faiss.contrib")) == f"this {said}"
+    assert explained(ModuleNotFoundError("No module", name="faiss.contrib")) == f"this {message}"
     assert explained(ModuleNotFoundError("No module", name="nobody_has_this")) is None
 
 
@@ -92,8 +92,8 @@ def test_a_version_that_does_not_work_is_named_with_those_that_do(
     metadata = tmp_path / f"{package}-{version}.dist-info"
     metadata.mkdir()
     name = package.replace("_", "-")
-    said = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
-    (metadata / "METADATA").write_text(said, encoding="utf-8")
+    text = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
+    (metadata / "METADATA").write_text(text, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     install = f"'ufo-factuality[{extra}]'" if extra else "ufo-factuality"
     wanted = f"{bounds} (found {version}): pip install {install}"
@@ -110,7 +110,7 @@ def test_a_prerelease_and_a_module_without_a_package_are_taken(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (tmp_path / "openai-3.60.0rc1.dist-info").mkdir()
-    said = "Metadata-Version: 2.1\nName: openai\nVersion: 3.60.0rc1\n"
-    (tmp_path / "openai-3.60.0rc1.dist-info/METADATA").write_text(said, encoding="utf-8")
+    text = "Metadata-Version: 2.1\nName: openai\nVersion: 3.60.0rc1\n"
+    (tmp_path / "openai-3.60.0rc1.dist-info/METADATA").write_text(text, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     assert missing("llm") is None

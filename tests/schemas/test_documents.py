@@ -35,13 +35,13 @@ def test_a_known_layout_is_recognised_by_its_columns(row: str, title: str, secti
     assert shown(document) == sections
 
 
-def made(row: Mapping[str, object], **columns: str) -> Document:
+def mapped(row: Mapping[str, object], **columns: str) -> Document:
     return document_of(json.dumps(row).encode(), columns)
 
 
 def test_columns_and_fields_are_mapped() -> None:
     row = {"name": "Ohm", "title": "no", "doc": {"body": "Born.", "at": {"web": "https://x.org"}}}
-    document = made(row, title="name", text="doc.body", url="doc.at.web")
+    document = mapped(row, title="name", text="doc.body", url="doc.at.web")
     assert document.title == "Ohm"
     assert shown(document) == ": Born."
     assert document.url == "https://x.org"
@@ -63,7 +63,7 @@ def test_columns_and_fields_are_mapped() -> None:
 def test_an_id_is_a_page_s_number_or_its_address(
     row: dict[str, object], page_id: int | None, url: str | None
 ) -> None:
-    document = made({"title": "A", "text": "x", **row})
+    document = mapped({"title": "A", "text": "x", **row})
     assert document.page_id == page_id
     assert document.url == url
 
@@ -95,12 +95,12 @@ def test_what_is_missing_names_the_fields_and_the_map(
     row: dict[str, object], columns: dict[str, str], says: str
 ) -> None:
     with pytest.raises(UnusableValue) as raised:
-        made(row, **columns)
+        mapped(row, **columns)
     assert says in str(raised.value)
 
 
 def test_contents_of_one_line_have_the_title_that_is_mapped() -> None:
-    document = made({"id": 1, "contents": "Born."}, title="id")
+    document = mapped({"id": 1, "contents": "Born."}, title="id")
     assert document.title == "1"
     assert shown(document) == ": Born."
 

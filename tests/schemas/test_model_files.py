@@ -153,8 +153,8 @@ def test_a_checksum_is_of_content_and_places(
     for name in "ab":
         (tmp_path / name).write_text("1")
     before = checksum()
-    one = sha256(b"1").hexdigest()
-    assert before == sha256(f"a {one}\nb {one}\n".encode()).hexdigest()
+    digest = sha256(b"1").hexdigest()
+    assert before == sha256(f"a {digest}\nb {digest}\n".encode()).hexdigest()
     change(tmp_path / "a")
     assert (checksum() != before) is other
 

@@ -110,8 +110,8 @@ def test_a_process_that_has_not_imported_us_decodes_the_same_dataclasses() -> No
         travels = coder.to_runner_api(PipelineContext()).SerializeToString()
         sent.append([travels.hex(), coder.encode(example(kind)).hex()])
     words = [sys.executable, "-c", DECODES]
-    told = subprocess.check_output(words, input=json.dumps(sent), text=True)
-    assert told.splitlines() == [ascii(example(kind)) for kind in RECORDS]
+    printed = subprocess.check_output(words, input=json.dumps(sent), text=True)
+    assert printed.splitlines() == [ascii(example(kind)) for kind in RECORDS]
 
 
 @pytest.mark.parametrize(
@@ -133,8 +133,8 @@ def test_a_process_that_has_not_imported_us_decodes_the_same_dataclasses() -> No
     ids=["outcomes", "reasons", "categories", "no source", "several sources"],
 )
 def test_the_words_of_tables_are_a_contract(name: str, values: str) -> None:
-    found = getattr(records, name)
-    assert (found if isinstance(found, str) else " ".join(found)) == values
+    words = getattr(records, name)
+    assert (words if isinstance(words, str) else " ".join(words)) == values
 
 
 ANY_TEXT = st.text(st.characters(), max_size=20)

@@ -45,8 +45,8 @@ def test_newest_run_is_opened_unless_another_is_named(tmp_path: Path) -> None:
     with open_results(tmp_path, "old") as results:
         assert results.query("SELECT run FROM verdicts").to_pydict() == {"run": ["old"]}
     with open_results(tmp_path, all_runs=True) as results:
-        found = results.query("SELECT run, n_units FROM runs ORDER BY finished_at, run")
-        assert found.to_pydict() == {"run": ["old", "z", "new"], "n_units": [1, 1, 1]}
+        table = results.query("SELECT run, n_units FROM runs ORDER BY finished_at, run")
+        assert table.to_pydict() == {"run": ["old", "z", "new"], "n_units": [1, 1, 1]}
 
 
 def test_a_run_is_a_row_of_the_table_of_runs(tmp_path: Path) -> None:
@@ -113,12 +113,12 @@ def test_times_are_those_of_greenwich_wherever_the_machine_is(tmp_path: Path, zo
 def test_a_run_without_counts_has_none(tmp_path: Path) -> None:
     write_run(tmp_path, rows_of(ONE), counts={})
     with open_results(tmp_path) as results:
-        found = results.query("SELECT n_responses, n_units, n_failures FROM runs").to_pylist()
-    assert found == [{"n_responses": 0, "n_units": 0, "n_failures": 0}]
+        rows = results.query("SELECT n_responses, n_units, n_failures FROM runs").to_pylist()
+    assert rows == [{"n_responses": 0, "n_units": 0, "n_failures": 0}]
 
 
 @pytest.fixture(scope="module")
-def one(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Results]:
+def small_run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Results]:
     """A run with rows for some views, and files for some tables."""
     folder = tmp_path_factory.mktemp("one")
     write_run(folder, rows_of(ONE))
@@ -127,25 +127,27 @@ def one(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Results]:
 
 
 @pytest.mark.parametrize("table", [*TABLES, LABELS])
-def test_a_table_has_its_columns_also_without_a_file(one: Results, table: str) -> None:
-    found = one.query(f"FROM {table} LIMIT 0").schema
-    assert {field.name: field.type for field in found} == {
+def test_a_table_has_its_columns_also_without_a_file(small_run: Results, table: str) -> None:
+    schema = small_run.query(f"FROM {table} LIMIT 0").schema
+    assert {field.name: field.type for field in schema} == {
         "run": pa.string(),
         **{field.name: field.type for field in arrow_schema(table)},
     }
 
 
-def test_the_names_are_of_views_and_then_of_tables(one: Results) -> None:
-    views = [view.name for view in one.views]
+def test_the_names_are_of_views_and_then_of_tables(small_run: Results) -> None:
+    views = [view.name for view in small_run.views]
     assert {"scores", "run_modes"} <= set(views)
     assert {"cluster_of", "run_comparison"} & set(views) == set()  # macros
-    assert list(one.names) == [*views, *TABLES, "labels", "label_populations", "runs"]
+    assert list(small_run.names) == [*views, *TABLES, "labels", "label_populations", "runs"]
 
 
-def test_the_reports_of_a_run_have_rows_and_are_in_order_of_their_groups(one: Results) -> None:
-    found = [view.name for view in one.filled_views()]
-    assert {"run_modes", "tallies"} & set(found) == set()  # a part of others
-    assert found == [
+def test_the_reports_of_a_run_have_rows_and_are_in_order_of_their_groups(
+    small_run: Results,
+) -> None:
+    names = [view.name for view in small_run.filled_views()]
+    assert {"run_modes", "tallies"} & set(names) == set()  # a part of others
+    assert names == [
         *("passage_credibility", "scores_by_dataset", "scores_by_model", "scores"),
         *("scores_by_run", "sentence_scores", "source_contributions"),
         "source_contributions_by_model",
@@ -157,19 +159,19 @@ def test_the_reports_of_a_run_have_rows_and_are_in_order_of_their_groups(one: Re
     ("asked", "most"), [({}, 10_000), ({"rows": 1_000}, 1_000)], ids=["by default", "as asked"]
 )
 def test_a_stream_has_batches_of_so_many_rows(
-    one: Results, asked: dict[str, Any], most: int
+    small_run: Results, asked: dict[str, Any], most: int
 ) -> None:
-    with one.stream("FROM range(25_000)", **asked) as batches:
+    with small_run.stream("FROM range(25_000)", **asked) as batches:
         assert next(batches).num_rows == most
 
 
-def test_a_query_is_stopped_by_another_thread(one: Results) -> None:
-    one.interrupt()  # nothing runs
+def test_a_query_is_stopped_by_another_thread(small_run: Results) -> None:
+    small_run.interrupt()  # nothing runs
     slow = "SELECT max(a.range * b.range) FROM range(10_000_000) AS a, range(10_000_000) AS b"
     with ThreadPoolExecutor(1) as pool:
-        query = pool.submit(one.query, slow)
+        query = pool.submit(small_run.query, slow)
         while not query.done():
-            one.interrupt()
+            small_run.interrupt()
     with pytest.raises(RunError, match="INTERRUPT"):
         query.result()
 
@@ -202,8 +204,8 @@ def test_a_query_beyond_its_memory_ends_the_run(tmp_path: Path, run: Path) -> No
 def test_labels_lie_beside_the_runs(tmp_path: Path, run: Path) -> None:
     write_run(tmp_path, rows_of(ONE), "two")
     (tmp_path / "labels").mkdir()
-    said = Label("r", "a", "u", 1, None, None, None, "x", "s")
-    write_part(LABELS, str(tmp_path / "labels" / "a.parquet"), to_arrow(LABELS, [said]))
+    label = Label("r", "a", "u", 1, None, None, None, "x", "s")
+    write_part(LABELS, str(tmp_path / "labels" / "a.parquet"), to_arrow(LABELS, [label]))
     with open_results(tmp_path, all_runs=True) as results:
         assert results.query("SELECT run, label FROM labels").to_pylist() == [
             {"run": "r", "label": 1}
@@ -217,9 +219,9 @@ def test_an_empty_run_has_every_table_and_view_with_the_run_first(tmp_path: Path
         listed = results.query("SHOW TABLES").column("name").to_pylist()
         assert set(listed) == set(results.names)
         for name in results.names:
-            found = results.query(f"SELECT * FROM {name.upper()}")
-            assert found.column_names[0] == "run", name
-            assert (found.num_rows == 0) == (name not in ("runs", "run_modes", "sources")), name
+            rows = results.query(f"SELECT * FROM {name.upper()}")
+            assert rows.column_names[0] == "run", name
+            assert (rows.num_rows == 0) == (name not in ("runs", "run_modes", "sources")), name
 
 
 @pytest.mark.parametrize("folder", ["it's", 'a "b" c', "ünï 🛸", "a*b?[c]", "run=x", "k=v{1}"])
@@ -228,8 +230,8 @@ def test_folder_names_are_only_names(tmp_path: Path, folder: str) -> None:
     # What the fourth name would match as a pattern.
     write_run(tmp_path / "aXbYc", rows_of({"a": {"other": {"ref": "s"}}}), "n'1 x")
     with open_results(tmp_path / folder) as results:
-        found = results.query("SELECT run, unit_id FROM evidence").to_pylist()
-    assert found == [{"run": "n'1 [x]", "unit_id": "u"}]
+        rows = results.query("SELECT run, unit_id FROM evidence").to_pylist()
+    assert rows == [{"run": "n'1 [x]", "unit_id": "u"}]
 
 
 def test_only_files_of_the_manifest_are_read(tmp_path: Path) -> None:
@@ -244,8 +246,8 @@ def test_only_files_of_the_manifest_are_read(tmp_path: Path) -> None:
     with open_results(tmp_path, all_runs=True) as results:
         units = results.query("SELECT unit_id FROM evidence ORDER BY unit_id").to_pydict()
         assert units == {"unit_id": ["u", "v"]}
-        found = results.query("SELECT query FROM fact_units ORDER BY unit_id")
-        assert found.to_pydict() == {"query": [None, "Q v?"]}
+        rows = results.query("SELECT query FROM fact_units ORDER BY unit_id")
+        assert rows.to_pydict() == {"query": [None, "Q v?"]}
 
 
 def test_an_older_run_has_null_where_it_had_no_column_or_table(tmp_path: Path) -> None:
@@ -295,11 +297,11 @@ def test_more_runs_than_files_that_may_be_open_are_read(tmp_path: Path) -> None:
 
 def test_runs_of_two_folders_have_the_names_that_they_are_given(tmp_path: Path) -> None:
     """As the page names them, one of them by its folder, too."""
-    found = []
+    runs = []
     for folder, unit in (("a", "u"), ("b", "v"), ("c", "w")):
         write_run(tmp_path / folder, rows_of({"x": {unit: {"ref": "s"}}}), "r")
-        found += choose_runs(tmp_path / folder)
-    renamed = [found[0], *(replace(run, name=f"{run.folder.parent.name}:r") for run in found[1:])]
+        runs += choose_runs(tmp_path / folder)
+    renamed = [runs[0], *(replace(run, name=f"{run.folder.parent.name}:r") for run in runs[1:])]
     with Results(renamed) as results:
         rows = results.query("SELECT run, unit_id FROM evidence ORDER BY unit_id").to_pylist()
         score = results.query("SELECT count(*) AS n FROM scores_by_run").to_pylist()
@@ -317,21 +319,21 @@ def test_files_of_several_versions_are_read_together(tmp_path: Path, copies: int
     data = pq.read_table(part, partitioning=None).drop_columns(["request_id"])
     pq.write_table(data.append_column("extra", pa.array(["kept"])), part)
     with open_results(tmp_path, all_runs=True) as results:
-        found = results.query("FROM evidence ORDER BY run = 'old'").to_pylist()
-    assert len(found) == copies + 2
-    assert found[0] == {**found[0], "unit_id": "u", "extra": None}
-    assert found[-1] == {**found[-1], "run": "old", "unit_id": "w", "extra": "kept"}
-    assert found[-1]["request_id"] is None
+        rows = results.query("FROM evidence ORDER BY run = 'old'").to_pylist()
+    assert len(rows) == copies + 2
+    assert rows[0] == {**rows[0], "unit_id": "u", "extra": None}
+    assert rows[-1] == {**rows[-1], "run": "old", "unit_id": "w", "extra": "kept"}
+    assert rows[-1]["request_id"] is None
 
 
 def test_a_missing_or_broken_part_file_is_named(tmp_path: Path, run: Path) -> None:
     part = run / "evidence" / "part-00000.parquet"
     part.write_bytes(b"not parquet")
     damaged = pytest.raises(RunError, match=r"evidence/part-00000\.parquet' is damaged: ")
-    with damaged as told, open_results(tmp_path) as results:
+    with damaged as raised, open_results(tmp_path) as results:
         results.query("FROM scores")
-    assert "UNION ALL" not in str(told.value)
-    assert "evaluate its run again" in str(told.value)
+    assert "UNION ALL" not in str(raised.value)
+    assert "evaluate its run again" in str(raised.value)
     part.unlink()
     with open_results(tmp_path) as results:
         # What a query does not name is not read.
@@ -410,8 +412,8 @@ def test_queries_take_parameters_do_not_disturb_each_other_and_are_limited(
 )
 def test_the_database_is_set(tmp_path: Path, run: Path, name: str, value: object) -> None:
     with open_results(tmp_path) as results:
-        found = results.query(f"SELECT current_setting('{name}') AS value").to_pylist()
-    assert found == [{"value": value}]
+        rows = results.query(f"SELECT current_setting('{name}') AS value").to_pylist()
+    assert rows == [{"value": value}]
 
 
 def test_closing_leaves_a_query_under_way_to_end(tmp_path: Path, run: Path) -> None:
@@ -441,10 +443,10 @@ def test_closing_leaves_a_query_under_way_to_end(tmp_path: Path, run: Path) -> N
     ],
 )  # fmt: skip
 def test_an_error_of_the_query_is_told_in_the_words_of_the_database(
-    one: Results, sql: Any, params: Any, message: str
+    small_run: Results, sql: Any, params: Any, message: str
 ) -> None:
     with pytest.raises(UsageError, match=re.escape(message)):
-        one.query(sql, params)
+        small_run.query(sql, params)
 
 
 def test_a_mean_has_the_same_digits_each_time(tmp_path: Path) -> None:
@@ -460,8 +462,8 @@ def test_a_mean_has_the_same_digits_each_time(tmp_path: Path) -> None:
     assert len(means) == 1
 
 
-def test_what_a_reader_raises_within_a_stream_stays_its_own(one: Results) -> None:
-    with pytest.raises(ValueError, match="mine"), one.stream("SELECT 1"):
+def test_what_a_reader_raises_within_a_stream_stays_its_own(small_run: Results) -> None:
+    with pytest.raises(ValueError, match="mine"), small_run.stream("SELECT 1"):
         raise ValueError("mine")
 
 
@@ -469,8 +471,8 @@ class Gone(BrokenPipeError):
     """A reader that has gone, without a number."""
 
 
-def test_a_reader_that_has_gone_is_no_error_of_the_query(one: Results) -> None:
-    with pytest.raises(Gone), one.stream("SELECT 1"):
+def test_a_reader_that_has_gone_is_no_error_of_the_query(small_run: Results) -> None:
+    with pytest.raises(Gone), small_run.stream("SELECT 1"):
         raise Gone
 
 
@@ -491,8 +493,8 @@ def test_a_reader_that_has_gone_is_no_error_of_the_query(one: Results) -> None:
         ("union_value(i := INTERVAL 2 DAY)", "2 days"),
     ],
 )
-def test_a_value_that_arrow_cannot_hold_is_text(one: Results, value: str, text: str) -> None:
-    found = one.query(f'SELECT {value} AS "a""b", 2 AS "a""b"')
-    assert found.column(0).to_pylist() == [text]
-    assert found.column(1).to_pylist() == [2]
-    assert found.column_names == ['a"b', 'a"b']
+def test_a_value_that_arrow_cannot_hold_is_text(small_run: Results, value: str, text: str) -> None:
+    rows = small_run.query(f'SELECT {value} AS "a""b", 2 AS "a""b"')
+    assert rows.column(0).to_pylist() == [text]
+    assert rows.column(1).to_pylist() == [2]
+    assert rows.column_names == ['a"b', 'a"b']

@@ -25,10 +25,10 @@ def rows(data: bytes) -> list[Any]:
 
 
 @pytest.mark.parametrize(
-    ("digits", "said"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED]
+    ("digits", "message"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED]
 )
-def test_another_format_is_named_with_what_to_do(digits: str, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_another_format_is_named_with_what_to_do(digits: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         format_of(bytes.fromhex(digits))
 
 
@@ -75,11 +75,11 @@ def test_half_a_character_at_the_end_of_utf_16_is_damage() -> None:
 def test_the_items_before_damage_in_an_array_are_read() -> None:
     text = json.dumps([{"a": "x" * 90, "n": number} for number in range(50_000)])
     data = gzip.compress(text.encode())
-    found: list[bytes] = []
+    lines: list[bytes] = []
     with pytest.raises(InputDamaged):
-        found += as_json_lines(format_of(data), io.BytesIO(data[:-2_000]))
-    assert len(found) > 40_000
-    assert json.loads(found[0])["n"] == 0
+        lines += as_json_lines(format_of(data), io.BytesIO(data[:-2_000]))
+    assert len(lines) > 40_000
+    assert json.loads(lines[0])["n"] == 0
 
 
 def test_parquet_may_be_compressed_as_a_file() -> None:

@@ -43,12 +43,12 @@ def as_address(folder: Path) -> str:
 
 @pytest.mark.parametrize("named", [as_path, as_address])
 def test_runs_of_a_folder_and_of_those_below_it(tree: Path, named: Callable[[Path], str]) -> None:
-    found = [
+    runs = [
         (run.directory.rpartition(str(tree))[2], run.name, run.finished)
         for run in runs_below(named(tree))
         if run.name != "maple"  # a remote folder without a file is none
     ]
-    assert found == [
+    assert runs == [
         ("", "own", True),
         ("/examples", "alder", True),
         ("/examples", "birch", True),
@@ -72,7 +72,7 @@ def test_a_message_looks_into_no_more_folders_than_it_is_told(tree: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("folder", "names", "said"),
+    ("folder", "names", "message"),
     [
         pytest.param(
             "", ["alder"],
@@ -142,9 +142,9 @@ def test_a_message_looks_into_no_more_folders_than_it_is_told(tree: Path) -> Non
     ],
 )  # fmt: skip
 def test_what_is_said_of_a_run_that_is_not_there(
-    tree: Path, folder: str, names: list[str], said: str
+    tree: Path, folder: str, names: list[str], message: str
 ) -> None:
-    assert why_not_found(str(tree / folder), names).replace(str(tree), "DIR") == said
+    assert why_not_found(str(tree / folder), names).replace(str(tree), "DIR") == message
 
 
 def test_of_many_runs_the_first_are_named(tmp_path: Path) -> None:

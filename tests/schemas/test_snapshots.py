@@ -90,8 +90,8 @@ def tied_rows(tie: str) -> dict[str, list[Any]]:
 def recalled_rows() -> dict[str, list[Any]]:
     """A run of factual recall: answers, calls that failed or were split, an empty answer."""
 
-    def by(formulation: str, said: str, requests: str) -> list[Any]:
-        rows = verdicts("a", "rag", formulation, said, " " * len(said))
+    def by(formulation: str, letters: str, requests: str) -> list[Any]:
+        rows = verdicts("a", "rag", formulation, letters, " " * len(letters))
         return [replace(row, request_id=name) for row, name in zip(rows, requests, strict=True)]
 
     empty = verdicts("c", "empty", "tf", "ff", "  ") + verdicts("c", "empty", "tfn", "ff", "  ")
@@ -138,7 +138,7 @@ def _results(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Results]:
     for name, tie in (("four", "factual"), ("five", "not_factual")):
         write_run(folder, tied_rows(tie), name, mode="all", tie=tie)
     write_run(folder, rows_of(LABELLED), "six")
-    for sheet, said in SHEETS.items():
+    for sheet, by_unit in SHEETS.items():
         drawn: dict[str, Any] = {"stratum": "all", "stratum_size": 3} if sheet == "ann" else {}
         labels = [
             blank(
@@ -152,7 +152,7 @@ def _results(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Results]:
                 sheet=sheet,
                 **drawn,
             )
-            for unit, (label, note) in said.items()
+            for unit, (label, note) in by_unit.items()
         ]
         write_sheet(str(folder), sheet, weighted(labels))
         units = [LabelPopulation("six", "g", f"g{at}", sheet) for at in range(3)]
@@ -181,24 +181,24 @@ def shown(results: Results, view: View) -> str:
 
 def by_key(text: str) -> dict[str, dict[str, str]]:
     """The rows of a CSV text, each by its words: its run, mode, source, response, unit …"""
-    found: dict[str, dict[str, str]] = {}
+    rows: dict[str, dict[str, str]] = {}
     for row in csv.DictReader(StringIO(text)):
         words = [value for value in row.values() if value and not _NUMBER.fullmatch(value)]
         key = " | ".join(words)
-        twin = sum(one == key or one.startswith(f"{key} #") for one in found)
-        found[f"{key} #{twin}" if twin else key] = row
-    return found
+        twin = sum(one == key or one.startswith(f"{key} #") for one in rows)
+        rows[f"{key} #{twin}" if twin else key] = row
+    return rows
 
 
 @pytest.mark.parametrize("name", VIEWS)
 def test_a_view_gives_what_it_gave(results: Results, name: str) -> None:
-    found = shown(results, VIEWS[name])
-    assert found.count("\n") > 1, "the run has nothing for this view; add it in labelled.py"
+    table = shown(results, VIEWS[name])
+    assert table.count("\n") > 1, "the run has nothing for this view; add it in labelled.py"
     path = SNAPSHOTS / f"{name}.csv"
     if os.environ.get("UFO_SNAPSHOTS") == "write":
-        path.write_text(found, encoding="utf-8")
+        path.write_text(table, encoding="utf-8")
     assert path.exists(), f"view {name} has no snapshot; see the head of this file"
-    rows, kept = by_key(found), by_key(path.read_text(encoding="utf-8"))
+    rows, kept = by_key(table), by_key(path.read_text(encoding="utf-8"))
     assert {key: rows[key] for key in rows.keys() - kept.keys()} == {}, f"{name}: more rows"
     assert {key: kept[key] for key in kept.keys() - rows.keys()} == {}, f"{name}: rows are missing"
     changed = {

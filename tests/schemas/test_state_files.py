@@ -114,7 +114,7 @@ def test_an_entry_has_its_type(value: Any, kind: type) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "kind", "said"),
+    ("value", "kind", "message"),
     [
         (None, str, "'name' is NoneType, not str"),
         (True, int, "'name' is bool, not int"),
@@ -124,8 +124,8 @@ def test_an_entry_has_its_type(value: Any, kind: type) -> None:
         ([], dict, "'name' is list, not dict"),
     ],
 )
-def test_an_entry_of_another_type_is_an_error(value: Any, kind: type, said: str) -> None:
-    with pytest.raises(ValueError, match=f"^{said}$"):
+def test_an_entry_of_another_type_is_an_error(value: Any, kind: type, message: str) -> None:
+    with pytest.raises(ValueError, match=f"^{message}$"):
         entry({"name": value}, "name", kind)
 
 

@@ -93,12 +93,12 @@ def clustered(x: Any, clusters: list[str]) -> Any:
 @pytest.mark.parametrize("model", [None, *MODELS])
 def test_intervals_of_means_are_clustered_by_question(results: Results, model: str | None) -> None:
     where = "WHERE mode = 'seq'" + (f" AND model = '{model}'" if model else "")
-    found = results.query(f"SELECT factuality_score AS x, question FROM scores {where}")
-    x = found["x"].to_numpy()
+    scores = results.query(f"SELECT factuality_score AS x, question FROM scores {where}")
+    x = scores["x"].to_numpy()
     view = "scores_by_model" if model else "scores_by_run"
     (row,) = results.query(f"SELECT * FROM {view} {where}").to_pylist()
     assert row["factuality_score"] == pytest.approx(x.mean())
-    assert (row["low"], row["high"]) == clustered(x, found["question"].to_pylist())
+    assert (row["low"], row["high"]) == clustered(x, scores["question"].to_pylist())
     assert row["interval_method"] == "clustered Wilson"
 
 
@@ -162,35 +162,35 @@ def test_three_responses_to_a_question_that_say_the_same_count_as_one() -> None:
     a, b = floats(1, 0, 0.5), floats(0.5, 0.5, 1)
     once = unpaired_t(a, clusters(1, 2, 3), b, clusters(4, 5, 6))
     of = clusters(*(n for n in (1, 2, 3) for _ in range(3)))
-    found = unpaired_t(np.repeat(a, 3), of, np.repeat(b, 3), of)
-    assert found[:5] == pytest.approx(once[:5])
+    comparison = unpaired_t(np.repeat(a, 3), of, np.repeat(b, 3), of)
+    assert comparison[:5] == pytest.approx(once[:5])
 
 
 def claims(
     results: Results, mode: str = "seq", source: str | None = None, model: str | None = None
 ) -> tuple[Any, ...]:
     """Return questions, labels and verdicts of the labelled units, NOBODY where undecided."""
-    found = results.query(
+    rows = results.query(
         "SELECT question, h.label AS human, v.label FROM verdicts AS v "
         "JOIN human_labels AS h USING (response_id, unit_id) JOIN responses USING (response_id) "
         "WHERE v.mode = $mode AND ($source IS NULL OR v.source = $source) "
         "AND ($model IS NULL OR model = $model) ORDER BY ALL",
         {"mode": mode, "source": source, "model": model},
     )
-    verdicts = [NOBODY if label is None else label for label in found["label"].to_pylist()]
-    return found["question"].to_pylist(), found["human"].to_numpy(), np.array(verdicts)
+    verdicts = [NOBODY if label is None else label for label in rows["label"].to_pylist()]
+    return rows["question"].to_pylist(), rows["human"].to_numpy(), np.array(verdicts)
 
 
 def values(
     results: Results, level: str, mode: Any = "seq", source: Any = None, model: Any = None
 ) -> dict[str, Any]:
-    found = results.query(
+    rows = results.query(
         "SELECT metric, value, low, high, n, interval_method FROM agreement WHERE level = ? "
         "AND mode IS NOT DISTINCT FROM ? AND source IS NOT DISTINCT FROM ? "
         "AND model IS NOT DISTINCT FROM ? AND part = ?",
         [level, mode, source, model, "model" if model else "all"],
     )
-    return {row.pop("metric"): row for row in found.to_pylist()}
+    return {row.pop("metric"): row for row in rows.to_pylist()}
 
 
 # A mode, a source and a model.
@@ -199,12 +199,12 @@ PARTS = [("seq", None, None), ("mv", None, "birch"), ("single", "ref", None)]
 
 @pytest.mark.parametrize("part", PARTS, ids=["all", "a model", "a source"])
 def test_claims_are_measured_as_scikit_learn_does(results: Results, part: Any) -> None:
-    _, human, found = claims(results, *part)
+    _, human, verdicts = claims(results, *part)
     row = values(results, "claim", *part)
-    answered = found != NOBODY
+    answered = verdicts != NOBODY
     assert not answered.all()
-    right = human[answered], found[answered]
-    everything = human, np.where(answered, found, 0)
+    right = human[answered], verdicts[answered]
+    everything = human, np.where(answered, verdicts, 0)
     expected = {name: measure(*right) for name, measure in MEASURES.items()}
     expected |= {f"{name}_all": measure(*everything) for name, measure in MEASURES.items()}
     expected |= {
@@ -217,21 +217,25 @@ def test_claims_are_measured_as_scikit_learn_does(results: Results, part: Any) -
     assert row["accuracy"]["n"] == row["faaf_error_rate"]["n"] == answered.sum()
 
 
-def f1(human: Any, said: Any, of: int = 1) -> Any:
+def f1(human: Any, verdicts: Any, of: int = 1) -> Any:
     """As scikit-learn's, which takes milliseconds for it."""
-    return 2 * ((human == of) & (said == of)).sum() / ((human == of).sum() + (said == of).sum())
+    return (
+        2
+        * ((human == of) & (verdicts == of)).sum()
+        / ((human == of).sum() + (verdicts == of).sum())
+    )
 
 
-def balanced(human: Any, said: Any) -> Any:
-    return (said[human == 1].mean() + 1 - said[human == 0].mean()) / 2
+def balanced(human: Any, verdicts: Any) -> Any:
+    return (verdicts[human == 1].mean() + 1 - verdicts[human == 0].mean()) / 2
 
 
 def test_intervals_of_agreement_are_clustered_by_question(results: Results) -> None:
     """That of accuracy is exact; the others are near the bootstrap over questions."""
-    questions, human, found = claims(results)
-    rows, said = values(results, "claim"), np.maximum(found, 0)
+    questions, human, verdicts = claims(results)
+    rows, counted = values(results, "claim"), np.maximum(verdicts, 0)
     exact = rows["accuracy_all"]
-    assert (exact["low"], exact["high"]) == clustered((human == said).astype(float), questions)
+    assert (exact["low"], exact["high"]) == clustered((human == counted).astype(float), questions)
     assert exact["interval_method"] == "clustered Wilson"
     of = [np.flatnonzero(np.array(questions) == name) for name in sorted(set(questions))]
     draws = np.random.default_rng(3).integers(0, len(of), (400, len(of)))
@@ -239,19 +243,19 @@ def test_intervals_of_agreement_are_clustered_by_question(results: Results) -> N
     measures: dict[str, Callable[..., Any]] = {"balanced_accuracy": balanced, "f1_true": f1}
     measures["f1_false"] = partial(f1, of=0)
     for name, measure in measures.items():
-        deviation = np.std([measure(human[row], said[row]) for row in drawn])
+        deviation = np.std([measure(human[row], counted[row]) for row in drawn])
         row = rows[f"{name}_all"]
         assert (row["high"] - row["low"]) / 2 == pytest.approx(1.96 * deviation, rel=0.1)
 
 
 @pytest.mark.parametrize("model", [None, "cedar"])
 def test_scores_are_correlated_as_scipy_does(results: Results, model: str | None) -> None:
-    found = results.query(
+    scores = results.query(
         "SELECT factuality_score AS x, human_score AS y FROM scores WHERE mode = 'mv' "
         "AND human_score IS NOT NULL AND (? IS NULL OR model = ?)",
         [model, model],
     )
-    x, y = found["x"].to_numpy(), found["y"].to_numpy()
+    x, y = scores["x"].to_numpy(), scores["y"].to_numpy()
     rows = values(results, "response", "mv", None, model)
     tests = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
     r = {name: test(x, y).statistic for name, test in tests.items()}
@@ -270,11 +274,11 @@ def test_scores_are_correlated_as_scipy_does(results: Results, model: str | None
 
 
 def test_sentences_below_the_threshold_are_called_not_factual(results: Results) -> None:
-    found = results.query(
+    scores = results.query(
         "SELECT human_label AS human, CAST(coalesce(credibility >= 0.3, true) AS INT) AS called "
         "FROM sentence_scores WHERE human_label IS NOT NULL"
     )
-    human, called = (found[name].to_numpy() for name in ("human", "called"))
+    human, called = (scores[name].to_numpy() for name in ("human", "called"))
     rows = values(results, "sentence", None)
     for name in ("f1", "precision", "recall"):
         measured = getattr(metrics, f"{name}_score")(human, called, **false)
@@ -294,12 +298,12 @@ def test_shares_and_bounds_of_t(df: float, t: float) -> None:
 @given(pairs=_PAIRS)
 def test_correlations_of_values_with_ties(pairs: list[tuple[int, int]]) -> None:
     x, y = np.array(pairs, dtype=np.float64).T
-    found = [one.value for one in correlations(x, y, np.arange(len(x), dtype=np.uint64))]
+    coefficients = [one.value for one in correlations(x, y, np.arange(len(x), dtype=np.uint64))]
     if np.ptp(x) == 0 or np.ptp(y) == 0:
-        assert np.isnan(found).all()
+        assert np.isnan(coefficients).all()
         return
     theirs = (stats.pearsonr(x, y), stats.spearmanr(x, y), stats.kendalltau(x, y))
-    assert found == pytest.approx([one.statistic for one in theirs], abs=1e-9)
+    assert coefficients == pytest.approx([one.statistic for one in theirs], abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -308,16 +312,16 @@ def test_correlations_of_values_with_ties(pairs: list[tuple[int, int]]) -> None:
     ids=["of nothing", "of one pair", "with a constant", "of a constant"],
 )
 def test_a_correlation_of_a_constant_is_none(x: tuple[int, ...], y: tuple[int, ...]) -> None:
-    found = correlations(floats(*x), floats(*y), np.arange(len(x), dtype=np.uint64))
-    assert np.isnan([one.value for one in found]).tolist() == [True] * 3
+    coefficients = correlations(floats(*x), floats(*y), np.arange(len(x), dtype=np.uint64))
+    assert np.isnan([one.value for one in coefficients]).tolist() == [True] * 3
 
 
 def test_a_correlation_is_as_certain_as_its_clusters_are() -> None:
     draw = np.random.default_rng(2)
     x = np.repeat(draw.random(10), 2) + draw.random(20) / 4
     y = x + np.repeat(draw.random(10), 2) / 2 + draw.random(20) / 4
-    found = correlations(x, y, clusters(*(np.arange(20) // 2)))
-    assert [one[:3] for one in found] == [  # a plain loop's
+    coefficients = correlations(x, y, clusters(*(np.arange(20) // 2)))
+    assert [one[:3] for one in coefficients] == [  # a plain loop's
         pytest.approx((0.870537849962, 0.591041572278, 0.963409703591)),
         pytest.approx((0.878195488722, 0.601977881891, 0.966708416971)),
         pytest.approx((0.715789473684, 0.465829888659, 0.859957657771)),
@@ -348,9 +352,9 @@ def clusters(*values: int) -> Any:
 @given(n=st.integers(1, 500), k=st.integers(0, 500))
 def test_wilsons_interval_lies_within_0_and_1(n: int, k: int) -> None:
     k = min(k, n)
-    found = [float(one[0]) for one in wilson(floats(k), floats(n))]
-    assert found == pytest.approx(proportion_confint(k, n, method="wilson"), abs=1e-9)
-    assert 0 <= found[0] < found[1] <= 1
+    intervals = [float(one[0]) for one in wilson(floats(k), floats(n))]
+    assert intervals == pytest.approx(proportion_confint(k, n, method="wilson"), abs=1e-9)
+    assert 0 <= intervals[0] < intervals[1] <= 1
 
 
 def test_nothing_has_no_interval() -> None:
@@ -373,22 +377,24 @@ def test_nothing_has_no_interval() -> None:
 def test_where_nothing_varies_the_clusters_are_counted(
     values: tuple[float, ...], of: tuple[int, ...], bounds: tuple[float, float] | None
 ) -> None:
-    found = mean_interval(floats(*values), np.ones(len(values)), clusters(*of))
-    assert found.value == np.mean(values)
+    interval = mean_interval(floats(*values), np.ones(len(values)), clusters(*of))
+    assert interval.value == np.mean(values)
     if bounds is None:
-        assert np.isnan(found.low)
-        assert found.method is None
+        assert np.isnan(interval.low)
+        assert interval.method is None
         return
-    assert (found.low, found.high) == pytest.approx(proportion_confint(*bounds, method="wilson"))
+    assert (interval.low, interval.high) == pytest.approx(
+        proportion_confint(*bounds, method="wilson")
+    )
 
 
 def test_the_mean_of_two_ratios_is_as_certain_as_both() -> None:
-    of, one = clusters(1, 2, 3, 4), floats(1, 1, 1, 1)
+    of, ones = clusters(1, 2, 3, 4), floats(1, 1, 1, 1)
     first, second = floats(1, 0, 1, 1), floats(0, 0, 1, 0)
-    found = ratio_interval(first, one, second, one, of)
-    assert found.value == 0.5
+    interval = ratio_interval(first, ones, second, ones, of)
+    assert interval.value == 0.5
     influence = (first - 0.75 + second - 0.25) / 8
-    assert found == clustered_wilson(0.5, influence, of)
+    assert interval == clustered_wilson(0.5, influence, of)
 
 
 @pytest.mark.parametrize(
@@ -406,11 +412,11 @@ def test_the_mean_of_two_ratios_is_as_certain_as_both() -> None:
 def test_pairs_that_do_not_vary_have_no_interval(
     differences: tuple[float, ...], mean: float, p_drop: float, method: str
 ) -> None:
-    found = paired_t(floats(*differences))
-    assert found.difference == pytest.approx(mean, nan_ok=True)
-    assert found.p_drop == pytest.approx(p_drop, nan_ok=True)
-    assert found.method == method
-    assert np.isnan([found.low, found.high, found.p]).all()
+    comparison = paired_t(floats(*differences))
+    assert comparison.difference == pytest.approx(mean, nan_ok=True)
+    assert comparison.p_drop == pytest.approx(p_drop, nan_ok=True)
+    assert comparison.method == method
+    assert np.isnan([comparison.low, comparison.high, comparison.p]).all()
 
 
 def test_the_share_of_a_drop_is_one_sided() -> None:
@@ -433,9 +439,9 @@ def test_the_share_of_a_drop_is_one_sided() -> None:
 def test_two_models_need_two_clusters_each(
     of_a: tuple[int, int], of_b: tuple[int, int], b: tuple[float, float], method: str
 ) -> None:
-    found = unpaired_t(floats(1, 1), clusters(*of_a), floats(*b), clusters(*of_b))
-    assert found.method == method
-    assert found.difference == 1 - np.mean(b)
+    comparison = unpaired_t(floats(1, 1), clusters(*of_a), floats(*b), clusters(*of_b))
+    assert comparison.method == method
+    assert comparison.difference == 1 - np.mean(b)
 
 
 @pytest.mark.parametrize(
@@ -454,16 +460,16 @@ def test_a_correlation_of_few_has_no_interval(n: int, bounded: tuple[bool, bool]
 def test_a_perfect_correlation_is_its_own_interval() -> None:
     for n, sign in ((2, 1.0), (3, 1.0), (3, -1.0)):
         x = floats(1, 2, 3)[:n]
-        for one in correlations(x, sign * x, clusters(1, 2, 3)[:n]):
-            assert one[:3] == pytest.approx((sign, sign, sign))
-            assert one.method
+        for coefficient in correlations(x, sign * x, clusters(1, 2, 3)[:n]):
+            assert coefficient[:3] == pytest.approx((sign, sign, sign))
+            assert coefficient.method
 
 
 def correction(labels: Any, verdicts: Any, scores: Any, of: Any = (1, 2, 3)) -> Any:
     n = len(labels)
-    one, at = np.ones(n), clusters(*of[:n])
+    ones, at = np.ones(n), clusters(*of[:n])
     return corrected(
-        scores, clusters(1, 2, 3)[: len(scores)], labels, verdicts, one, one, one.astype(int), at
+        scores, clusters(1, 2, 3)[: len(scores)], labels, verdicts, ones, ones, ones.astype(int), at
     )
 
 
@@ -490,11 +496,11 @@ def test_a_correction_is_the_formula() -> None:
     share, weight = draw.uniform(0.2, 1, 40), draw.choice([0.5, 1.0, 3.0], 40)
     strata, of = np.repeat([0, 1, 2, 3, 4], [14, 14, 9, 2, 1]), np.arange(40) // 2
     scores = (draw.random(30), clusters(*(np.arange(30) // 2)))
-    found = corrected(
+    result = corrected(
         *scores, floats(*labels), floats(*verdicts), share, weight, strata, of.astype(np.uint64)
     )
     known = (0.464912964829, 0.269583404506, 0.660242525151, 0.713198283810)  # a plain loop's
-    assert found[:4] == pytest.approx(known, abs=1e-9)
+    assert result[:4] == pytest.approx(known, abs=1e-9)
 
 
 def test_a_correction_knows_the_cells_that_were_sampled() -> None:
@@ -504,13 +510,13 @@ def test_a_correction_knows_the_cells_that_were_sampled() -> None:
     score, of = draw.random(60), np.arange(60, dtype=np.uint64)
     share = np.repeat([1.0, 20.0], [57, 3])  # three labels for half of all
     rows = (score, of, labels, verdicts, share, share)
-    one = corrected(*rows, np.zeros(60, np.uint64), of)
+    plain = corrected(*rows, np.zeros(60, np.uint64), of)
     weight = np.full(60, 0.25)
-    assert corrected(*rows, np.zeros(60, np.uint64), of, response_weight=weight) == one
+    assert corrected(*rows, np.zeros(60, np.uint64), of, response_weight=weight) == plain
     cells = (share > 1).astype(np.uint64)
     two = corrected(*rows, cells, of, cell=cells)
-    assert two.corrected_score == one.corrected_score
-    assert two.high - two.low > 1.2 * (one.high - one.low)
+    assert two.corrected_score == plain.corrected_score
+    assert two.high - two.low > 1.2 * (plain.high - plain.low)
 
 
 # Krippendorff, "Computing Krippendorff's alpha-reliability" (2011), section C: 12 units
@@ -524,16 +530,16 @@ OBSERVERS = {
 
 def test_alpha_with_gaps_is_that_of_the_published_example() -> None:
     rows = [
-        (unit, name, float(said))
+        (unit, name, float(mark))
         for name, line in OBSERVERS.items()
-        for unit, said in enumerate(line)
-        if said != "."
+        for unit, mark in enumerate(line)
+        if mark != "."
     ]
     units, names, labels = zip(*rows, strict=True)
-    found = annotators_agreement(
+    agreements = annotators_agreement(
         np.array(units, np.uint64), np.array(names, object), np.array(labels)
     )
-    whole, *pairs = found
+    whole, *pairs = agreements
     assert whole.alpha == pytest.approx(0.743, abs=5e-4)
     assert np.isnan(whole.kappa)
     assert (whole.n_units, whole.annotator_a) == (11, None)  # the last unit has one label
@@ -576,16 +582,16 @@ def test_kappa_and_the_share_are_those_of_scikit_learn(pairs: list[tuple[int, in
 def test_of_a_crowd_there_is_the_whole_and_no_pair() -> None:
     for n, rows in ((MOST_PAIRED, 1 + MOST_PAIRED * (MOST_PAIRED - 1) // 2), (MOST_PAIRED + 1, 1)):
         names = np.array([f"a{at}" for at in range(n)])
-        found = annotators_agreement(np.zeros(n, np.uint64), names, np.ones(n))
-        assert len(found) == rows
+        agreements = annotators_agreement(np.zeros(n, np.uint64), names, np.ones(n))
+        assert len(agreements) == rows
 
 
 @pytest.mark.parametrize(("verdict", "score"), [(0.0, 1.0), (1.0, 0.0)])
 def test_a_corrected_score_is_from_0_to_1(verdict: float, score: float) -> None:
     # To the judge the labelled units are all the same, and all others the contrary.
-    found = correction(floats(1, 1, 0), np.full(3, verdict), np.full(3, score))
-    assert found.corrected_score == score
-    assert (found.low, found.high)[int(score)] == score
+    result = correction(floats(1, 1, 0), np.full(3, verdict), np.full(3, score))
+    assert result.corrected_score == score
+    assert (result.low, result.high)[int(score)] == score
 
 
 @pytest.mark.parametrize(
@@ -596,5 +602,5 @@ def test_a_corrected_score_is_from_0_to_1(verdict: float, score: float) -> None:
 def test_a_judge_counts_as_far_as_it_agrees_with_people(
     verdicts: tuple[int, ...], power: float
 ) -> None:
-    found = correction(floats(1, 0, 1), floats(*verdicts), floats(0.5, 1.0, 0.0))
-    assert found.power == pytest.approx(power)
+    result = correction(floats(1, 0, 1), floats(*verdicts), floats(0.5, 1.0, 0.0))
+    assert result.power == pytest.approx(power)

@@ -18,8 +18,10 @@ import pytest
 from fsspec import AbstractFileSystem
 
 from ufo.schemas import storage
+from ufo.schemas.cache_folder import cache_folder, checked_cache, default_cache, kept_folder
 from ufo.schemas.errors import UsageError
-from ufo.schemas.storage import RemoteError, is_remote, kept_folder, own_folder
+from ufo.schemas.file_systems import Refused, RemoteError, Unreachable, is_remote
+from ufo.schemas.temporary import own_folder, shared_folder, temporary_files_in_own_folder
 
 
 @pytest.fixture(params=["", "file://", "memory://"])
@@ -178,13 +180,13 @@ PATTERNS = {
 
 
 @pytest.mark.parametrize("scheme", ["", "file://"], ids=["a path", "a URI"])
-@pytest.mark.parametrize(("pattern", "found"), PATTERNS.items(), ids=PATTERNS)
-def test_patterns_match_files(tmp_path: Path, scheme: str, pattern: str, found: list[str]) -> None:
+@pytest.mark.parametrize(("pattern", "names"), PATTERNS.items(), ids=PATTERNS)
+def test_patterns_match_files(tmp_path: Path, scheme: str, pattern: str, names: list[str]) -> None:
     root = f"{scheme}{tmp_path}"
     for name in ("in/a b.jsonl", "in/x[1].jsonl", "in/sub/y.jsonl"):
         storage.make_folder(os.path.dirname(f"{root}/{name}"))
         storage.write(f"{root}/{name}", b"")
-    assert storage.matches(f"{root}/{pattern}") == [f"{root}/{name}" for name in found]
+    assert storage.matches(f"{root}/{pattern}") == [f"{root}/{name}" for name in names]
 
 
 def test_a_folder_of_a_uri_is_no_file(tmp_path: Path) -> None:
@@ -214,7 +216,7 @@ from ufo.schemas import storage
 for uri in sys.argv[1:]:
     try:
         storage.exists(uri)
-    except storage.RemoteError as error:
+    except RemoteError as error:
         print(error)
 """
 
@@ -258,7 +260,7 @@ CHANGED = datetime(2025, 2, 3, 4, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
-    ("told", "size", "written"),
+    ("details", "size", "written"),
     [
         pytest.param({"size": 5, "mtime": 7.5}, 5, 7.5, id="seconds"),
         pytest.param({"size": 5, "updated": CHANGED.isoformat()}, 5, CHANGED, id="an ISO date"),
@@ -270,9 +272,9 @@ CHANGED = datetime(2025, 2, 3, 4, tzinfo=UTC)
     ],
 )
 def test_each_file_system_tells_of_changes_in_its_way(
-    lists: type[Lists], told: dict[str, Any], size: int, written: float | datetime
+    lists: type[Lists], details: dict[str, Any], size: int, written: float | datetime
 ) -> None:
-    lists.told = told
+    lists.told = details
     moment = written.timestamp() if isinstance(written, datetime) else written
     assert storage.listed("lists://box") == [storage.Listed("lists://box/f", size, moment)]
 
@@ -290,24 +292,24 @@ class Answer(Exception):
 
 
 @pytest.mark.parametrize(
-    ("fault", "kind", "said"),
+    ("fault", "kind", "message"),
     [
-        pytest.param(PermissionError("No"), storage.Refused, "access is refused: No", id="denied"),
-        pytest.param(Answer("No", 401), storage.Refused, "access is refused: No", id="401"),
-        pytest.param(Answer("No", 403), storage.Refused, "access is refused: No", id="403"),
+        pytest.param(PermissionError("No"), Refused, "access is refused: No", id="denied"),
+        pytest.param(Answer("No", 401), Refused, "access is refused: No", id="401"),
+        pytest.param(Answer("No", 403), Refused, "access is refused: No", id="403"),
         pytest.param(Answer("No", 404), RemoteError, "No", id="another answer"),
-        pytest.param(OSError("Forbidden: b"), storage.Refused, "Forbidden: b", id="in words"),
-        pytest.param(ConnectionError("off"), storage.Unreachable, r"answer \(off\)", id="no net"),
-        pytest.param(TimeoutError(), storage.Unreachable, "in 20 seconds", id="silence"),
+        pytest.param(OSError("Forbidden: b"), Refused, "Forbidden: b", id="in words"),
+        pytest.param(ConnectionError("off"), Unreachable, r"answer \(off\)", id="no net"),
+        pytest.param(TimeoutError(), Unreachable, "in 20 seconds", id="silence"),
         pytest.param(ValueError("a\nTime: 3\nb\nc"), RemoteError, "a b$", id="one line"),
         pytest.param(ValueError("at x?sig=abc&b"), RemoteError, r"at x\?sig=…&b$", id="a secret"),
     ],
 )
 def test_what_a_client_raises_is_told_apart(
-    lists: type[Lists], fault: Exception, kind: type[RemoteError], said: str
+    lists: type[Lists], fault: Exception, kind: type[RemoteError], message: str
 ) -> None:
     lists.fault = fault
-    with pytest.raises(RemoteError, match=f"^lists://box: .*{said}") as raised:
+    with pytest.raises(RemoteError, match=f"^lists://box: .*{message}") as raised:
         storage.listed("lists://box")
     assert type(raised.value) is kind
 
@@ -379,7 +381,7 @@ def test_the_cache_is_where_the_platform_has_its_own(
     monkeypatch.setenv("HOME", "/home/me")
     monkeypatch.setenv(variable, value)
     monkeypatch.setattr("sys.platform", platform)
-    assert str(storage.cache_folder()) == folder
+    assert str(cache_folder()) == folder
 
 
 SHARED_MEMORY = Path("/dev/shm")
@@ -404,18 +406,20 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def waiting(place: Path) -> Iterator[tuple[subprocess.Popen[str], Path]]:
     """Another process with a temporary folder, and that folder."""
-    with subprocess.Popen([sys.executable, "-c", WAITS], stdout=subprocess.PIPE, text=True) as one:
-        assert one.stdout is not None
-        yield one, Path(one.stdout.readline().strip())
-        one.kill()
+    with subprocess.Popen(
+        [sys.executable, "-c", WAITS], stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        yield process, Path(process.stdout.readline().strip())
+        process.kill()
 
 
 def test_files_go_with_their_owner(place: Path) -> None:
-    with storage.temporary_files_in_own_folder():
+    with temporary_files_in_own_folder():
         (own,) = place.iterdir()
         assert Path(tempfile.mkdtemp()).parent == own
         assert os.environ["TMPDIR"] == tempfile.gettempdir() == str(own)
-        assert storage.shared_folder() == str(place)
+        assert shared_folder() == str(place)
         with own_folder() as inner:
             assert inner is not None
             assert set(place.iterdir()) == {own, Path(inner)}
@@ -429,7 +433,7 @@ def test_a_variable_that_was_not_set_is_not_set_afterwards(
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(place))
     monkeypatch.delenv("TMPDIR")
-    with storage.temporary_files_in_own_folder():
+    with temporary_files_in_own_folder():
         assert os.environ["TMPDIR"].startswith(str(place))
     assert "TMPDIR" not in os.environ
     assert tempfile.tempdir == str(place)
@@ -477,7 +481,7 @@ def test_without_a_place_to_write_nothing_changes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
-    with storage.temporary_files_in_own_folder():
+    with temporary_files_in_own_folder():
         assert tempfile.gettempdir() == str(tmp_path / "none")
 
 
@@ -494,25 +498,25 @@ def test_a_cache_is_off_or_a_file_or_a_prefix(
 ) -> None:
     monkeypatch.setenv("HOME", "/home/me")
     monkeypatch.chdir("/")
-    assert storage.checked_cache(uri) == kept
+    assert checked_cache(uri) == kept
     monkeypatch.setenv("UFO_CACHE", f" {uri} ")
-    assert storage.default_cache() == kept
+    assert default_cache() == kept
 
 
 @pytest.mark.parametrize("uri", ["", "OFF", "a.db", "/a/b", "gs://b/ufo", "gs://b/a.sqlite"])
 def test_what_cannot_be_a_cache_says_what_can(uri: str) -> None:
     with pytest.raises(UsageError, match=f"^--cache '{uri}' cannot be a cache: name a file"):
-        storage.checked_cache(uri)
+        checked_cache(uri)
 
 
 def test_without_a_choice_the_cache_is_in_the_user_s_folder(
     cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("UFO_CACHE", " ")
-    assert storage.default_cache() == str(cache / "answers.sqlite")
+    assert default_cache() == str(cache / "answers.sqlite")
     monkeypatch.setenv("UFO_CACHE", "a.db")
     with pytest.raises(UsageError, match=r"^UFO_CACHE 'a\.db' cannot"):
-        storage.default_cache()
+        default_cache()
 
 
 @pytest.mark.parametrize(

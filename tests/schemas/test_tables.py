@@ -122,10 +122,10 @@ def test_the_parts_of_a_folder_are_those_with_a_note(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "said", ['{"tabel": "x"}', '{"table": "x", "path": "b", "rows": 1}', "{}", "{"]
+    "note", ['{"tabel": "x"}', '{"table": "x", "path": "b", "rows": 1}', "{}", "{"]
 )
-def test_a_note_of_a_part_that_is_damaged_is_refused(tmp_path: Path, said: str) -> None:
-    (tmp_path / "a.parquet.note").write_text(said)
+def test_a_note_of_a_part_that_is_damaged_is_refused(tmp_path: Path, note: str) -> None:
+    (tmp_path / "a.parquet.note").write_text(note)
     with pytest.raises(RunError, match=r"a\.parquet\.note' is damaged"):
         registered_parts(str(tmp_path))
 
@@ -136,8 +136,8 @@ def test_each_damaged_part_of_a_run_is_told(tmp_path: Path) -> None:
     assert damage_of(str(folder), tables) == []
     for table in ("evidence", "usage"):
         (folder / table / "part-00000.parquet").write_bytes(b"PAR1")
-    found = damage_of(str(folder), tables)
-    assert [table for table in TABLES if any(f"/{table}/" in one for one in found)] == [
+    damage = damage_of(str(folder), tables)
+    assert [table for table in TABLES if any(f"/{table}/" in one for one in damage)] == [
         "evidence",
         "usage",
     ]
@@ -149,8 +149,8 @@ def test_a_part_with_other_rows_than_the_manifest_says_is_damaged(tmp_path: Path
     [name] = tables["evidence"]["files"]
     digest = sha256((folder / name).read_bytes()).hexdigest()
     for known, faults in (({}, 0), ({name: digest}, 0), ({name: digest[::-1]}, 1)):
-        found = damage_of(str(folder), {"evidence": {"files": [name], "sha256": known}})
-        assert len(found) == faults
+        damage = damage_of(str(folder), {"evidence": {"files": [name], "sha256": known}})
+        assert len(damage) == faults
 
 
 @pytest.mark.parametrize(
@@ -165,8 +165,8 @@ def test_a_part_with_other_rows_than_the_manifest_says_is_damaged(tmp_path: Path
 def test_columns_are_read_in_the_order_asked_for(
     part: Any, columns: list[str] | None, names: list[str]
 ) -> None:
-    found = read_rows(part.path, columns)
-    assert found.column_names == names
+    table = read_rows(part.path, columns)
+    assert table.column_names == names
 
 
 def test_a_file_that_is_no_table_says_what_to_do(tmp_path: Path) -> None:
@@ -222,7 +222,7 @@ def test_a_manifest_without_one_of_its_entries_is_damaged(run: Path, entry: str)
 
 
 @pytest.mark.parametrize(
-    ("entry", "value", "said"),
+    ("entry", "value", "message"),
     [
         pytest.param("format", "other", "format is 'other', expected 'ufo-run'", id="format"),
         pytest.param("schema_version", 2, "schema version 2, and .* install the ufo", id="newer"),
@@ -239,10 +239,10 @@ def test_a_manifest_without_one_of_its_entries_is_damaged(run: Path, entry: str)
     ],
 )
 def test_a_manifest_with_a_wrong_entry_says_so(
-    run: Path, entry: str, value: Any, said: str
+    run: Path, entry: str, value: Any, message: str
 ) -> None:
     changed(run, **{entry: value})
-    with pytest.raises(RunError, match=said):
+    with pytest.raises(RunError, match=message):
         choose_runs(run.parent)
 
 
@@ -284,7 +284,7 @@ def test_a_run_of_recall_needs_its_own_tables(run: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         pytest.param({"rows": "1"}, "'rows' is str", id="no number of rows"),
         pytest.param({"files": []}, "does not list the files", id="no file"),
@@ -294,9 +294,9 @@ def test_a_run_of_recall_needs_its_own_tables(run: Path) -> None:
         pytest.param({"sha256": 1}, "is damaged: ", id="a number for checksums"),
     ],
 )
-def test_an_entry_of_a_table_is_checked(run: Path, changes: dict[str, Any], said: str) -> None:
+def test_an_entry_of_a_table_is_checked(run: Path, changes: dict[str, Any], message: str) -> None:
     listed(run, "verdicts", **changes)
-    with pytest.raises(RunError, match=said):
+    with pytest.raises(RunError, match=message):
         choose_runs(run.parent)
 
 
@@ -324,15 +324,15 @@ def test_each_entry_of_a_manifest_is_read(run: Path) -> None:
     finished = "2025-06-01T12:00:00+02:00"
     changed(run, **PLAIN, sources=["b", "a"], tables=tables, finished_at=finished)
     changed(run, fingerprint=fingerprint)
-    (found,) = finished_runs(run.parent)
-    assert {name: getattr(found, name) for name in PLAIN} == PLAIN
-    assert found.name == "one"
-    assert found.folder == run
-    assert found.sources == ("b", "a")
-    assert found.finished_at == datetime(2025, 6, 1, 10, tzinfo=UTC)
-    assert found.llm == {"model": "m"}
-    assert found.files.keys() == TABLES.keys()
-    assert found.checksums == {run / "usage/part-00000.parquet": "0123"}
+    (finished_run,) = finished_runs(run.parent)
+    assert {name: getattr(finished_run, name) for name in PLAIN} == PLAIN
+    assert finished_run.name == "one"
+    assert finished_run.folder == run
+    assert finished_run.sources == ("b", "a")
+    assert finished_run.finished_at == datetime(2025, 6, 1, 10, tzinfo=UTC)
+    assert finished_run.llm == {"model": "m"}
+    assert finished_run.files.keys() == TABLES.keys()
+    assert finished_run.checksums == {run / "usage/part-00000.parquet": "0123"}
 
 
 def test_what_an_older_manifest_lacks_is_empty(run: Path) -> None:
@@ -341,11 +341,11 @@ def test_what_an_older_manifest_lacks_is_empty(run: Path) -> None:
     for entry in tables.values():
         entry.pop("sha256", None)
     changed(run, schema_version=0, tables=tables, fingerprint={"options": {"llm": None}})
-    (found,) = finished_runs(run.parent)
-    assert found.files.keys() == TABLES.keys() - {"usage"}
-    assert found.checksums == {}
-    assert found.llm == {}
-    assert found.title == "one, 01 June 2025, 12:00 UTC"
+    (finished_run,) = finished_runs(run.parent)
+    assert finished_run.files.keys() == TABLES.keys() - {"usage"}
+    assert finished_run.checksums == {}
+    assert finished_run.llm == {}
+    assert finished_run.title == "one, 01 June 2025, 12:00 UTC"
     changed(run, fingerprint={})
     assert finished_runs(run.parent)[0].llm == {}
 
@@ -363,8 +363,8 @@ def test_a_newer_run_may_not_say_by_what_it_was_written(run: Path) -> None:
 )
 def test_a_run_is_called_by_its_inputs_or_its_name(run: Path, inputs: str, called: str) -> None:
     changed(run, fingerprint={"inputs": [{"name": name} for name in inputs.split()]})
-    (found,) = finished_runs(run.parent)
-    assert found.title == f"{called}, 01 June 2025, 12:00 UTC"
+    (finished_run,) = finished_runs(run.parent)
+    assert finished_run.title == f"{called}, 01 June 2025, 12:00 UTC"
 
 
 @pytest.mark.parametrize(
@@ -377,8 +377,8 @@ def test_a_run_is_called_by_its_inputs_or_its_name(run: Path, inputs: str, calle
 )
 def test_the_time_of_a_run_is_that_of_greenwich(run: Path, finished: str, shown: str) -> None:
     changed(run, finished_at=finished)
-    (found,) = finished_runs(run.parent)
-    assert found.title == f"one, {shown}"
+    (finished_run,) = finished_runs(run.parent)
+    assert finished_run.title == f"one, {shown}"
 
 
 @pytest.fixture
@@ -414,7 +414,7 @@ def test_an_unknown_run_is_told_the_known_ones(several: Path, name: str) -> None
 
 
 @pytest.mark.parametrize(
-    ("folder", "said"),
+    ("folder", "message"),
     [
         ("run=c", "is the folder of one run; give its parent, and --run c"),
         ("other", "no finished run in .*'ufo evaluate --output"),
@@ -422,8 +422,8 @@ def test_an_unknown_run_is_told_the_known_ones(several: Path, name: str) -> None
         ("other/manifest.json", "is not a folder"),
     ],
 )
-def test_a_folder_without_runs_says_what_to_do(several: Path, folder: str, said: str) -> None:
-    with pytest.raises(UsageError, match=said):
+def test_a_folder_without_runs_says_what_to_do(several: Path, folder: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
         choose_runs(several / folder)
 
 

@@ -24,11 +24,11 @@ from ufo.schemas.text import (
 
 @given(st.text(st.characters()))
 def test_any_text_can_be_stored_with_the_same_offsets(text: str) -> None:
-    found = storable(text)
-    assert len(found) == len(text)
-    assert "\0" not in found
-    assert found.encode().decode() == found
-    assert all(new in (old, "\ufffd") for old, new in zip(text, found, strict=True))
+    stored = storable(text)
+    assert len(stored) == len(text)
+    assert "\0" not in stored
+    assert stored.encode().decode() == stored
+    assert all(new in (old, "\ufffd") for old, new in zip(text, stored, strict=True))
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ def test_each_form_of_a_text(tmp_path: Path, pack: Callable[[bytes], bytes], enc
 
 
 @pytest.mark.parametrize(
-    ("body", "said"),
+    ("body", "message"),
     [
         pytest.param(b"caf\xe9", "not UTF-8: byte 4", id="another encoding"),
         pytest.param(gzip.compress(b"caf\xe9"), "not UTF-8: byte 4", id="another encoding, packed"),
@@ -36,17 +36,17 @@ def test_each_form_of_a_text(tmp_path: Path, pack: Callable[[bytes], bytes], enc
         pytest.param(b"PAR1\xff", "it is Parquet; give text", id="a table"),
     ],
 )
-def test_why_it_is_no_text(body: bytes, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_why_it_is_no_text(body: bytes, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         text_of(body)
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "message"),
     [("none", "^No such file or directory$"), ("", "^Is a directory$"), ("none/x", "^No such")],
 )
 def test_what_the_system_says_is_told_without_the_path(
-    tmp_path: Path, name: str, said: str
+    tmp_path: Path, name: str, message: str
 ) -> None:
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         read_text(str(tmp_path / name))

@@ -78,16 +78,16 @@ def without_evidence() -> Rows:
 def without_passage(outcome: str) -> Rows:
     """A unit with a vote, and evidence of this outcome that names no passage."""
     rows = one_vote()
-    (one,) = rows["evidence"]
-    return rows | {"evidence": [one, replace(one, passage_id=None, outcome=outcome, label=None)]}
+    (row,) = rows["evidence"]
+    return rows | {"evidence": [row, replace(row, passage_id=None, outcome=outcome, label=None)]}
 
 
 def unknown_language(*more: str) -> Rows:
     """A unit about which the judge was asked in a language that it does not know."""
     rows = one_vote("n")
-    (one,) = rows["evidence"]
-    asked = replace(one, passage_id=None, reason="unsupported_language")
-    others = [replace(one, outcome=outcome) for outcome in more]
+    (row,) = rows["evidence"]
+    asked = replace(row, passage_id=None, reason="unsupported_language")
+    others = [replace(row, outcome=outcome) for outcome in more]
     return rows | {"evidence": [asked, *others]}
 
 
@@ -243,8 +243,8 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Query]:
     all_modes = {"twins": ("all", twins()), "no score": ("all", no_score())}
     all_modes["nothing usable"] = ("all", nothing)
     others = {name: ("seq", rows) for name, rows in RUNS.items()}
-    with opened(tmp_path_factory.mktemp("runs"), all_modes | others) as found:
-        yield found
+    with opened(tmp_path_factory.mktemp("runs"), all_modes | others) as query:
+        yield query
 
 
 @pytest.mark.parametrize(
@@ -296,37 +296,44 @@ def test_a_band_begins_at_its_bound(runs: Query, credibility: str, band: str) ->
 # --- people's labels ---
 
 
-def said(unit: str, label: float | None, sheet: str, **more: Any) -> Label:
-    given: dict[str, Any] = {"note": None, "stratum": None, "weight": None, "annotator": sheet}
+def sheet_label(unit: str, label: float | None, sheet: str, **more: Any) -> Label:
+    defaults: dict[str, Any] = {"note": None, "stratum": None, "weight": None, "annotator": sheet}
     response = more.pop("response_id", "x")
-    return Label("one", response, unit, label, sheet=sheet, **(given | more))
+    return Label("one", response, unit, label, sheet=sheet, **(defaults | more))
 
 
 SHEETS = {
-    "a sheet": ([said("u", 1, "a")], [(1, "sheet", 1, None)]),
-    "a sheet that says nothing": ([said("u", None, "a")], [(0, "input", 1, None)]),
+    "a sheet": ([sheet_label("u", 1, "a")], [(1, "sheet", 1, None)]),
+    "a sheet that says nothing": ([sheet_label("u", None, "a")], [(0, "input", 1, None)]),
     "two sheets of three": (
-        [said("u", 1, "a"), said("u", 1, "b"), said("u", 0, "c")],
+        [sheet_label("u", 1, "a"), sheet_label("u", 1, "b"), sheet_label("u", 0, "c")],
         [(1, "sheet", 3, None)],
     ),
     "two of which one says nothing": (
-        [said("u", 1, "a"), said("u", None, "b"), said("w", 1, "b")],
+        [sheet_label("u", 1, "a"), sheet_label("u", None, "b"), sheet_label("w", 1, "b")],
         [(1, "sheet", 1, None)],
     ),
-    "two that differ": ([said("u", 1, "a"), said("u", 0, "b")], [(0.5, "sheet", 2, None)]),
-    "two sheets of one annotator": (
-        [said("u", 1, "a"), said("u", 1, "b", annotator="a"), said("u", 0, "c")],
+    "two that differ": (
+        [sheet_label("u", 1, "a"), sheet_label("u", 0, "b")],
         [(0.5, "sheet", 2, None)],
     ),
-    "a label between": ([said("u", 0.7, "a")], [(0.7, "sheet", 1, None)]),
-    "another unit": ([said("w", 1, "a")], [(0, "input", 1, None)]),
-    "another response": ([said("u", 1, "a", response_id="y")], [(0, "input", 1, None)]),
+    "two sheets of one annotator": (
+        [
+            sheet_label("u", 1, "a"),
+            sheet_label("u", 1, "b", annotator="a"),
+            sheet_label("u", 0, "c"),
+        ],
+        [(0.5, "sheet", 2, None)],
+    ),
+    "a label between": ([sheet_label("u", 0.7, "a")], [(0.7, "sheet", 1, None)]),
+    "another unit": ([sheet_label("w", 1, "a")], [(0, "input", 1, None)]),
+    "another response": ([sheet_label("u", 1, "a", response_id="y")], [(0, "input", 1, None)]),
     # A sheet counts by its share of the labels of the sheets that were drawn.
     "two that were drawn, and one that was not": (
         [
-            *(said("u", 1, "a", weight=4.0), said("w", 1, "a", weight=4.0)),
-            *(said("w", None, "a", weight=4.0), said("v", 1, "b", weight=4.0)),
-            *(said("v", 1, "c"), said("w", 1, "c")),
+            *(sheet_label("u", 1, "a", weight=4.0), sheet_label("w", 1, "a", weight=4.0)),
+            *(sheet_label("w", None, "a", weight=4.0), sheet_label("v", 1, "b", weight=4.0)),
+            *(sheet_label("v", 1, "c"), sheet_label("w", 1, "c")),
         ],
         [(1, "sheet", 1, pytest.approx(4 * 2 / 3))],
     ),
@@ -338,28 +345,28 @@ def labelled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Query]:
     """A run with a response for each of these, whose claim the input calls false."""
     rows = rows_of({f"{name} x": {"u": {"ref": "s"}} for name in SHEETS}, ("ref",), labels={"u": 0})
     labels = [
-        replace(one, response_id=f"{name} {one.response_id}", sheet=f"{name} {one.sheet}")
-        for name, (given, _) in SHEETS.items()
-        for one in given
+        replace(label, response_id=f"{name} {label.response_id}", sheet=f"{name} {label.sheet}")
+        for name, (sheet_labels, _) in SHEETS.items()
+        for label in sheet_labels
     ]
     other = rows_of({"z": {"v": {"ref": "s"}, "w": {"ref": "s"}}}, ("ref",), labels={"v": 0})
     runs = {"one": ("seq", rows), "two": ("seq", other)}
-    with opened(tmp_path_factory.mktemp("labels"), runs, labels) as found:
-        yield found
+    with opened(tmp_path_factory.mktemp("labels"), runs, labels) as query:
+        yield query
 
 
 @pytest.mark.parametrize("name", SHEETS)
 def test_human_labels_are_of_sheets_where_these_agree(labelled: Query, name: str) -> None:
     columns = "label, origin, n_labels, weight"
-    found = labelled(f"SELECT {columns} FROM human_labels WHERE response_id = '{name} x'")
-    assert found == SHEETS[name][1]
+    rows = labelled(f"SELECT {columns} FROM human_labels WHERE response_id = '{name} x'")
+    assert rows == SHEETS[name][1]
 
 
 def test_judge_errors_count_a_sampled_unit_by_its_weight(labelled: Query) -> None:
     # Of ten units, which the judge found true, people found three false, and three partly so.
     columns = "error, n, n_errors, value"
-    found = labelled(f"SELECT {columns} FROM judge_errors WHERE run = 'one' AND source = 'all'")
-    assert sorted(found) == [
+    rows = labelled(f"SELECT {columns} FROM judge_errors WHERE run = 'one' AND source = 'all'")
+    assert sorted(rows) == [
         ("false_supported", 10, 4.3, pytest.approx(4.3 / (9 + 8 / 3))),
         ("undecided", 10, 0, 0.0),
         ("wrong", 10, 4.3, pytest.approx(4.3 / (9 + 8 / 3))),
@@ -402,13 +409,13 @@ def test_model_comparison_pairs_two_models_with_two_shared_questions_at_least(
         "SELECT run, source, model_a || model_b || ' ' || comparison || ' ' || n "
         "FROM model_comparison WHERE mode != 'mv' AND (run != 'three' OR mode = 'single')"
     )
-    told: dict[tuple[str, str | None], list[str]] = {}
-    with opened(tmp_path, runs) as found:
-        for run, source, pair in sorted(found(sql), key=lambda row: str(row[2])):
-            told.setdefault((run, source), []).append(pair)
+    pairs: dict[tuple[str, str | None], list[str]] = {}
+    with opened(tmp_path, runs) as query:
+        for run, source, pair in sorted(query(sql), key=lambda row: str(row[2])):
+            pairs.setdefault((run, source), []).append(pair)
     others = ["m0m1 unpaired 3", "m0m2 unpaired 3", "m0m3 unpaired 3"]
     more = ["m1m3 unpaired 4", "m2m3 unpaired 4"]
-    assert told == {
+    assert pairs == {
         ("one", None): [*others, "m1m2 paired 2", *more],
         ("two", None): [*others, "m1m2 unpaired 4", *more],
         ("three", "ref"): [*others, "m1m2 paired 2", *more],
@@ -447,8 +454,8 @@ def spent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Query]:
     rows["usage"] = [SENT, failed, no_cost, *NOT_SENT, *others]
     other = rows_of(votes, mode="mv", labels={"u": 1})
     runs = {"one": ("all", rows), "two": ("mv", other)}
-    with opened(tmp_path_factory.mktemp("spent"), runs) as found:
-        yield found
+    with opened(tmp_path_factory.mktemp("spent"), runs) as query:
+        yield query
 
 
 def test_cost_counts_what_was_sent(spent: Query) -> None:
@@ -491,8 +498,8 @@ def test_recall_cost_counts_what_was_sent_for_each_run(tmp_path: Path) -> None:
         "prompt_tokens, seconds, cost_usd"
     )
     with opened(tmp_path, {"one": ("recall", rows), "two": ("recall", other)}) as query:
-        found = query(f"SELECT {columns} FROM recall_cost ORDER BY run, formulation NULLS FIRST")
-    assert found == [
+        costs = query(f"SELECT {columns} FROM recall_cost ORDER BY run, formulation NULLS FIRST")
+    assert costs == [
         ("one", None, None, 1, 0, 0, 1, 0, 100, 0.0, 0.0),
         ("one", "gone", None, 1, 1, 0, 0, 0, 100, 0.5, 4.0),
         ("one", "tf", 2, 3, 2, 1, 3, 2, 114, 1.0, 0.5),
@@ -529,8 +536,8 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Query]:
         "after": ("all", rows_of(after, mode="all", **of)),
         "third": ("seq", rows_of(third, ("ref",), **of)),
     }
-    with opened(tmp_path_factory.mktemp("compared"), runs) as found:
-        yield found
+    with opened(tmp_path_factory.mktemp("compared"), runs) as query:
+        yield query
 
 
 def test_run_comparison_is_over_what_both_runs_scored(compared: Query) -> None:
@@ -538,13 +545,13 @@ def test_run_comparison_is_over_what_both_runs_scored(compared: Query) -> None:
         "n_pairs, n_questions, n_responses, only_baseline, only_run, baseline_score, run_score, "
         "difference"
     )
-    found = compared(f"SELECT {columns} FROM run_comparison('before', 'after')")
+    rows = compared(f"SELECT {columns} FROM run_comparison('before', 'after')")
     # x: 1/2 and 0; y: 0 and 1/2; z, e and o before alone; w after alone.
-    assert found == [(2, 1, 1, 3, 1, 0.25, 0.25, 0.0)]
+    assert rows == [(2, 1, 1, 3, 1, 0.25, 0.25, 0.0)]
     # Also those without a score have a place: b in both, e after.
     columns = "n_baseline, n_run, n_places, n_asked, n_scored_baseline, n_scored_run"
-    found = compared(f"SELECT {columns} FROM run_comparison('before', 'after')")
-    assert found == [(6, 5, 7, 5, 2, 2)]
+    rows = compared(f"SELECT {columns} FROM run_comparison('before', 'after')")
+    assert rows == [(6, 5, 7, 5, 2, 2)]
 
 
 def test_turned_claims_are_those_that_one_run_alone_found_supported(compared: Query) -> None:

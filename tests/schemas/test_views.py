@@ -30,15 +30,15 @@ def test_responses_without_a_score_are_counted_apart(ask: Ask) -> None:
     }
     rows = rows_of(votes, ("ref",))
     rows["evidence"][2:] = [replace(r, reason="unsupported_language") for r in rows["evidence"][2:]]
-    found = ask(rows)
-    assert found("SELECT response_id, no_score, factuality_score FROM scores ORDER BY ALL") == [
+    query = ask(rows)
+    assert query("SELECT response_id, no_score, factuality_score FROM scores ORDER BY ALL") == [
         ("failed", "nothing usable", None),
         ("fine", None, 1.0),
         ("foreign", "unsupported language", None),
         ("silent", "no claim", None),
     ]
     counts = "n_responses, n_without_units, n_unjudged, n_unsupported, factuality_score"
-    assert found(f"SELECT {counts} FROM scores_by_run") == [(4, 1, 1, 1, 1.0)]
+    assert query(f"SELECT {counts} FROM scores_by_run") == [(4, 1, 1, 1, 1.0)]
 
 
 # What was said, what people say, and what follows: n_labelled, n_false, n_na, n_na_before_repair,
@@ -59,16 +59,16 @@ ERRORS = {
 def test_errors_over_answered_facts_and_with_unanswered_ones(ask: Ask) -> None:
     # What nobody labelled and people themselves are no errors.
     rows = [*verdicts("a", "none", "tf", "tf", "  "), *people("a", "none", "tf")]
-    for said, human in ERRORS:
-        rows += verdicts("a", f"{said} {human}", "tf", said, human)
+    for letters, human in ERRORS:
+        rows += verdicts("a", f"{letters} {human}", "tf", letters, human)
     columns = (
         "variant, n_labelled, n_false, n_na, n_na_before_repair, n_wrong, error_rate, "
         "precision_false, recall_false, f1_false, error_rate_with_na, f1_false_with_na"
     )
-    found = ask(rows_of({}) | {"recall_verdicts": rows}, "recall")
-    table = found(f"SELECT {columns} FROM recall_errors")
+    query = ask(rows_of({}) | {"recall_verdicts": rows}, "recall")
+    table = query(f"SELECT {columns} FROM recall_errors")
     assert {tuple(row[0].split()): (row[1:6], row[6:]) for row in table} == {
-        given: (counts, pytest.approx(rates)) for given, (counts, rates) in ERRORS.items()
+        pair: (counts, pytest.approx(rates)) for pair, (counts, rates) in ERRORS.items()
     }
 
 
@@ -97,13 +97,13 @@ def test_every_order_scores_as_its_verdicts_do(tmp_path: Path) -> None:
     labels = {unit: draw.choice([0, 1, 1, None]) for units in votes.values() for unit in units}
     write_run(tmp_path, rows_of(votes, SOURCES, "all", labels=labels), mode="all")
     with open_results(tmp_path) as results:
-        found = {
+        by_order = {
             (row["mode"], row["source_order"]): row
             for row in results.query("FROM source_benchmark").to_pylist()
         }
         ways = [("seq", order) for order in permutations(SOURCES)]
         ways += [("single", (source,)) for source in SOURCES] + [("mv", SOURCES)]
-        assert set(found) == {(mode, ",".join(order)) for mode, order in ways}
+        assert set(by_order) == {(mode, ",".join(order)) for mode, order in ways}
         for mode, order in ways:
             rules = VoteRules(order, mode)
             score = scores_if(results, rules)[0]
@@ -113,14 +113,14 @@ def test_every_order_scores_as_its_verdicts_do(tmp_path: Path) -> None:
             ]
             decided = [[label for label in one if label is not None] for one in judged]
             everything = [[label or 0 for label in one] for one in judged]
-            row = found[mode, ",".join(order)]
+            row = by_order[mode, ",".join(order)]
             assert row["given"] == (mode == "seq" and order == SOURCES)
             assert row["n_labelled"] == sum(map(len, judged))
             expected = [score[name] for name in SCORED]
             expected += [*agreement(decided), *agreement(everything)]
             assert [row[name] for name in (*SCORED, *AGREEMENT)] == pytest.approx(expected)
     measures = ("balanced_accuracy_all", "accuracy_all")
-    in_order = [row for row in found.values() if row["mode"] == "seq"]
+    in_order = [row for row in by_order.values() if row["mode"] == "seq"]
     best = max(in_order, key=lambda row: [round(row[name], 9) for name in measures])
     assert best["rank_by_people"] == 1
 
@@ -164,8 +164,8 @@ def test_six_sources_have_all_their_orders_and_seven_are_refused(ask: Ask) -> No
     names = "abcdef"
     votes = {"r": {"u": {name: "s" if name == "f" else "n" for name in names}}}
     sql = "SELECT mode, count(*), min(coverage) FROM source_benchmark GROUP BY ALL"
-    found = ask(rows_of(votes, names, mode="all"), "all")(sql)
-    assert set(found) == {("seq", 720, 1.0), ("single", 6, 0.0), ("mv", 1, 1.0)}
+    rows = ask(rows_of(votes, names, mode="all"), "all")(sql)
+    assert set(rows) == {("seq", 720, 1.0), ("single", 6, 0.0), ("mv", 1, 1.0)}
     votes["r"]["u"]["g"] = "n"
     refused = ask(rows_of(votes, "abcdefg", mode="all"), "all")
     with pytest.raises(UsageError, match=r"^the orders of 7 sources .*ufo benchmark DIR --order"):
@@ -271,10 +271,10 @@ def test_a_report_that_cannot_be_read_is_named(tmp_path: Path) -> None:
 
 
 def test_views_are_made_with_those_they_need() -> None:
-    found = [view.name for view in with_needs({"scores_by_run", "evidence"})]
-    assert set(found) == {"scores_by_run", "score_means", "cluster_of", "scores", "run_modes"}
+    names = [view.name for view in with_needs({"scores_by_run", "evidence"})]
+    assert set(names) == {"scores_by_run", "score_means", "cluster_of", "scores", "run_modes"}
     for name, needed in (("scores", "run_modes"), ("score_means", "scores")):
-        assert found.index(needed) < found.index(name)
+        assert names.index(needed) < names.index(name)
 
 
 def test_the_tables_of_a_view_are_named_in_its_sql() -> None:

@@ -76,25 +76,25 @@ class Population:
         """The rows of corrected_scores, by run."""
         columns = dict(zip(("run", "response", "unit"), np.indices(self.truth.shape), strict=True))
         columns |= {name: getattr(self, name) for name in ("verdict", "label", "weight", "stratum")}
-        given = pa.table(
+        table = pa.table(
             {name: pa.array(of.ravel(), from_pandas=True) for name, of in columns.items()}
         )
         evidence = to_arrow("evidence", []).append_column("run", pa.array([], pa.string()))
         with duckdb.connect() as connection:
             add_statistics(connection)
-            connection.register("given", given)
+            connection.register("given", table)
             connection.execute(TABLES)
             connection.register("none", evidence)
             connection.execute("CREATE TABLE evidence AS FROM none")
             for view in load_views():
                 if view.name in NEEDED:
                     connection.execute(view.definition)
-            found = connection.sql(
+            scores = connection.sql(
                 "FROM corrected_scores WHERE level = $level "
                 "ORDER BY CAST(split_part(run, '-', 2) AS INTEGER), name",
                 params={"level": level},
             )
-            return found.to_arrow_table().to_pylist()
+            return scores.to_arrow_table().to_pylist()
 
 
 @pytest.mark.parametrize(
@@ -116,10 +116,10 @@ def test_intervals_cover_the_truth_in_93_of_100_simulations(
     population.sample(n)
     rows = population.corrected()
     low, high = (np.array([row[name] for row in rows], float) for name in ("low", "high"))
-    told = ~np.isnan(low)  # of five labels all may be of one response
-    assert told.all() or n == 5
-    assert np.all(low[told] < high[told])
-    assert np.mean(((low <= 0.7) & (high >= 0.7))[told]) >= 0.93
+    known = ~np.isnan(low)  # of five labels all may be of one response
+    assert known.all() or n == 5
+    assert np.all(low[known] < high[known])
+    assert np.mean(((low <= 0.7) & (high >= 0.7))[known]) >= 0.93
     if runs < 1000:
         return
     ours = population.truth.mean(axis=(1, 2))  # what people would say of these responses

@@ -34,12 +34,12 @@ def test_words_of_the_list_and_long_sentences_are_found_in_prose_alone(
         return prose.main(), capsys.readouterr().out.replace(f"{path}:", "")
 
     assert checked("page.md", JOURNAL) == (1, "8: 'Journal': usage log\n")
-    code, told = checked("module.py", MODULE)
+    code, printed = checked("module.py", MODULE)
     assert code == 1
-    assert [line.partition(": ")[0] for line in told.splitlines()] == ["9", "10"]
-    code, told = checked("page.md", "Short one. " + "word " * 60 + ".\n")
+    assert [line.partition(": ")[0] for line in printed.splitlines()] == ["9", "10"]
+    code, printed = checked("page.md", "Short one. " + "word " * 60 + ".\n")
     assert code == 1
-    assert "a sentence of 61 words: word" in told
+    assert "a sentence of 61 words: word" in printed
     linked = "[a page](page.md#head) [a site](https://a.example/b) [gone](gone.md)"
     assert checked("page.md", linked) == (1, "1: there is no gone.md\n")
     table = "| " + "three short words | " * 40 + "\n\n- one item\n- another\n"
@@ -47,10 +47,10 @@ def test_words_of_the_list_and_long_sentences_are_found_in_prose_alone(
 
 
 def test_every_path_of_a_test_that_ci_names_exists() -> None:
-    said = (prose.ROOT / ".ci/try_versions").read_text()
+    commands = (prose.ROOT / ".ci/try_versions").read_text()
     # The shell makes several of `test_{one,two}.py`.
-    found = re.findall(r"(tests/[\w/]+)(?:\{([\w,]+)\})?([\w.]*)", said)
-    names = [begin + one + end for begin, many, end in found for one in many.split(",")]
+    matches = re.findall(r"(tests/[\w/]+)(?:\{([\w,]+)\})?([\w.]*)", commands)
+    names = [begin + one + end for begin, many, end in matches for one in many.split(",")]
     assert "tests/schemas/test_rows.py" in names
     assert [name for name in names if not (prose.ROOT / name).exists()] == []
 

@@ -8,10 +8,10 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_the_tour_needs_no_key_and_no_model_where_one_is_set(tmp_path: Path) -> None:
-    venv, told = tmp_path / "an environment", tmp_path / "told"
+    venv, log = tmp_path / "an environment", tmp_path / "told"
     (venv / "bin").mkdir(parents=True)
     ufo = venv / "bin/ufo"
-    ufo.write_text(f'#!/bin/sh\necho "$@" >> "{told}"\n')
+    ufo.write_text(f'#!/bin/sh\necho "$@" >> "{log}"\n')
     ufo.chmod(0o755)
     # What scripts/setup takes as installed already.
     summed = 'printf "%s %s" "$(cat setup.py constraints.txt | cksum)" "$PWD"'
@@ -25,7 +25,7 @@ def test_the_tour_needs_no_key_and_no_model_where_one_is_set(tmp_path: Path) -> 
     command = [str(ROOT / "scripts/run"), "--mode", "all"]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    built, evaluated, reported = told.read_text().splitlines()
+    built, evaluated, reported = log.read_text().splitlines()
     assert built.startswith("index build ")
     assert "--judge offline --mode all" in evaluated
     assert reported == f"report {tmp_path}/out/examples"

@@ -50,10 +50,10 @@ def evidence(
 ) -> Evidence:
     fields: dict[str, Any] = dict.fromkeys(Evidence.__dataclass_fields__)
     ids = {"response_id": unit.response_id, "unit_id": unit.unit_id, "source": source}
-    said = {"passage_id": passage_id, "rank": rank, "outcome": outcome, "judge": "scripted"}
+    judgement = {"passage_id": passage_id, "rank": rank, "outcome": outcome, "judge": "scripted"}
     label = {SUPPORTED: 1, REFUTED: 0}.get(outcome)
     reason = TRANSPORT if outcome == ERROR else None
-    return Evidence(**{**fields, **ids, **said, "label": label, "reason": reason})
+    return Evidence(**{**fields, **ids, **judgement, "label": label, "reason": reason})
 
 
 class ScriptedSource(FactSource):

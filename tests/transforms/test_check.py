@@ -45,9 +45,9 @@ def in_sequence(claims: str, sources: list[ScriptedSource]) -> tuple[Any, Any]:
     verdicts, evidence = [], []
     rest = opened(claims)
     for source in sources:
-        found = asyncio.run(check(rest, source, ScriptedJudge()))
-        evidence += found.evidence
-        decided, left = settle(rest, found, "not_factual")
+        result = asyncio.run(check(rest, source, ScriptedJudge()))
+        evidence += result.evidence
+        decided, left = settle(rest, result, "not_factual")
         verdicts += decided
         if left is None:
             break
@@ -64,10 +64,10 @@ def test_multi_seq_decides_as_all_votes_would(answers: list[dict[str, Any]]) -> 
     open_claims = list("abcd")
     for source in sources:
         assert source.asked == open_claims
-        said = {claim: source.answers[claim] for claim in open_claims}
+        by_claim = {claim: source.answers[claim] for claim in open_claims}
         decided = [
             claim
-            for claim, answer in said.items()
+            for claim, answer in by_claim.items()
             if not isinstance(answer, Exception) and {"supported", "refuted"} & set(answer)
         ]
         assert all(verdicts[f"u-{claim}"].source == source.name for claim in decided)
@@ -95,21 +95,21 @@ def test_a_unit_with_nothing_but_errors_goes_on_and_is_marked() -> None:
 
 def test_an_exception_of_a_source_is_an_error_row_and_a_failure() -> None:
     answers: Any = {"a": OSError("down"), "b": ["supported", "noans"], "d": ["supported"]}
-    found = checked("abcd", ScriptedSource("s", answers))
-    assert [(row.outcome, row.reason, row.label) for row in found.evidence] == [
+    result = checked("abcd", ScriptedSource("s", answers))
+    assert [(row.outcome, row.reason, row.label) for row in result.evidence] == [
         (ERROR, "exception", None),
         ("supported", None, 1),
         ("noans", None, None),
         (NOANS, NO_PASSAGES, None),
         ("supported", None, 1),
     ]
-    (failure,) = found.failures
+    (failure,) = result.failures
     assert failure.step == "source:s"
     assert failure.key == "u-a"
     assert failure.error_type == "OSError"
     assert failure.message == "error in source s: OSError: down"
     # A passage found for several units is one row.
-    assert sorted(passage.text for passage in found.passages) == ["noans 1", "supported 0"]
+    assert sorted(passage.text for passage in result.passages) == ["noans 1", "supported 0"]
 
 
 @pytest.mark.parametrize("answers", [ConnectionError("gone"), [[Found()]]], ids=["none", "few"])
@@ -117,10 +117,10 @@ def test_a_source_that_breaks_the_rules_is_an_error_for_each_unit(answers: Any) 
     source = FactSource()
     source.name = "broken"
     source.look_up = AsyncMock(side_effect=answers)  # type: ignore[method-assign]
-    found = checked("ab", source)
-    assert [row.outcome for row in found.evidence] == [ERROR, ERROR]
-    assert [tally.n_error for tally in found.tallies] == [1, 1]
-    assert {failure.step for failure in found.failures} == {"source:broken"}
+    result = checked("ab", source)
+    assert [row.outcome for row in result.evidence] == [ERROR, ERROR]
+    assert [tally.n_error for tally in result.tallies] == [1, 1]
+    assert {failure.step for failure in result.failures} == {"source:broken"}
 
 
 def searching(*answers: Found) -> FactSource:
@@ -133,8 +133,8 @@ def searching(*answers: Found) -> FactSource:
 
 def test_a_search_that_failed_in_part_has_its_passages_and_an_error_row() -> None:
     part = Found([Retrieved(Passage("supported", passage_id="p"))], ERROR, TRANSPORT)
-    found = checked("a", searching(part)).evidence
-    rows = [(row.passage_id, row.outcome, row.reason) for row in found]
+    evidence = checked("a", searching(part)).evidence
+    rows = [(row.passage_id, row.outcome, row.reason) for row in evidence]
     assert rows == [("p", "supported", None), (None, ERROR, TRANSPORT)]
 
 
@@ -153,10 +153,10 @@ class Costly(ScriptedJudge):
 def test_what_source_and_judge_used_and_missed_is_told() -> None:
     hit = Retrieved(Passage("supported", passage_id="p"))
     answer = Found([hit], usage=[SEARCHED], failures=[LOST])
-    found = asyncio.run(check(opened("ab"), searching(answer, Found([hit])), Costly()))
-    assert found.usage == [SEARCHED, VERIFIED]
-    assert found.failures == [LOST, MISSED]
-    assert found.passages == [hit.passage]
+    result = asyncio.run(check(opened("ab"), searching(answer, Found([hit])), Costly()))
+    assert result.usage == [SEARCHED, VERIFIED]
+    assert result.failures == [LOST, MISSED]
+    assert result.passages == [hit.passage]
 
 
 @pytest.mark.parametrize(
@@ -171,30 +171,30 @@ def test_a_judge_on_this_machine_yields_each_unit(remote: bool, parts: list[str]
     async def ask() -> list[tuple[OpenUnits, Checked]]:
         return [part async for part in check_parts(units, ScriptedSource("s", {}), judge)]
 
-    found = asyncio.run(ask())
-    assert ["".join(unit.claim for unit in of.units) for of, _ in found] == parts
-    assert [votes for of, _ in found for votes in of.tallies] == before
-    assert [votes.unit_id for _, one in found for votes in one.tallies] == ["u-a", "u-b"]
+    checked_parts = asyncio.run(ask())
+    assert ["".join(unit.claim for unit in of.units) for of, _ in checked_parts] == parts
+    assert [votes for of, _ in checked_parts for votes in of.tallies] == before
+    assert [votes.unit_id for _, one in checked_parts for votes in one.tallies] == ["u-a", "u-b"]
 
 
 @pytest.mark.parametrize(
-    "told", ["a", "abc", "ac", ""], ids=["too few", "too many", "another", "none"]
+    "units", ["a", "abc", "ac", ""], ids=["too few", "too many", "another", "none"]
 )
-def test_evidence_of_other_units_is_no_judgement(told: str) -> None:
+def test_evidence_of_other_units_is_no_judgement(units: str) -> None:
     class Wrong(ScriptedJudge):
         async def verify(self, _: OpenUnits, source: str, found: Sequence[Found]) -> Judged:
-            return await super().verify(opened(told), source, [*found, *found][: len(told)])
+            return await super().verify(opened(units), source, [*found, *found][: len(units)])
 
-    found = asyncio.run(check(opened("ab"), ScriptedSource("s", {}), Wrong()))
-    assert [row.outcome for row in found.evidence] == [ERROR, ERROR]
-    assert found.failures[0].error_type == "ValueError"
+    result = asyncio.run(check(opened("ab"), ScriptedSource("s", {}), Wrong()))
+    assert [row.outcome for row in result.evidence] == [ERROR, ERROR]
+    assert result.failures[0].error_type == "ValueError"
 
 
 def test_a_judge_that_breaks_gives_one_error_row_a_unit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ScriptedJudge, "verify", AsyncMock(side_effect=ValueError("odd reply")))
-    found = checked("ab", ScriptedSource("s", {"a": ["supported"], "b": ["refuted"]}))
-    assert [row.outcome for row in found.evidence] == [ERROR, ERROR]
-    (failure,) = found.failures
+    result = checked("ab", ScriptedSource("s", {"a": ["supported"], "b": ["refuted"]}))
+    assert [row.outcome for row in result.evidence] == [ERROR, ERROR]
+    (failure,) = result.failures
     assert failure.step == "verify"
     assert failure.key == "r"
     assert failure.message == "error in judge scripted: ValueError: odd reply"
@@ -205,8 +205,8 @@ EACH = [ETNA, OSLO, LAVA] = ["Etna erupts.", "Oslo is warm.", "Lava flows."]
 ONE, TWO = [1, None, None], [0, 0, None]
 
 
-def run(sources: list[Any], mode: str, given: bool = False) -> CheckedText:
-    record = InputRecord("f:1", "r", TEXT, given=given)
+def run(sources: list[Any], mode: str, with_claims: bool = False) -> CheckedText:
+    record = InputRecord("f:1", "r", TEXT, given=with_claims)
     return asyncio.run(check_text(record, sources, ScriptedJudge(), Job((), mode=mode)))
 
 
@@ -223,26 +223,26 @@ def run(sources: list[Any], mode: str, given: bool = False) -> CheckedText:
 def test_each_mode_asks_and_decides(mode: str, asked: list[str], labels: Any) -> None:
     first = ScriptedSource("one", {ETNA: ["supported"]})
     second = ScriptedSource("two", {OSLO: ["refuted"], ETNA: ["refuted", "refuted"]})
-    found = run([first, second], mode)
+    result = run([first, second], mode)
     assert first.asked == EACH
     assert second.asked == asked
-    told: dict[Any, list[Any]] = {}
-    places = {unit.unit_id: unit.sentence_index for unit in found.fact_units}
-    for row in sorted(found.verdicts, key=lambda row: places[row.unit_id] or 0):
-        told.setdefault((row.mode, row.source), []).append(row.label)
+    by_source: dict[Any, list[Any]] = {}
+    places = {unit.unit_id: unit.sentence_index for unit in result.fact_units}
+    for row in sorted(result.verdicts, key=lambda row: places[row.unit_id] or 0):
+        by_source.setdefault((row.mode, row.source), []).append(row.label)
     if labels is None:  # of the three others
         parts = [run([first, second], other).verdicts for other in ("seq", "mv", "single")]
-        assert len(found.verdicts) == sum(map(len, parts)) == 12
-        assert set(found.verdicts) == {row for part in parts for row in part}
+        assert len(result.verdicts) == sum(map(len, parts)) == 12
+        assert set(result.verdicts) == {row for part in parts for row in part}
     else:
-        assert told == labels
+        assert by_source == labels
 
 
 def test_where_all_is_decided_or_nothing_claimed_no_source_is_asked() -> None:
     last = ScriptedSource("last", {})
     run([ScriptedSource("all", {claim: ["supported"] for claim in EACH}), last], "seq")
-    found = run([last], "all", given=True)
-    assert found.verdicts == []
-    assert found.evidence == []
+    result = run([last], "all", with_claims=True)
+    assert result.verdicts == []
+    assert result.evidence == []
     assert last.asked == []
-    assert len(found.sentences) == 3
+    assert len(result.sentences) == 3

@@ -7,7 +7,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from ufo.transforms.job import Job, Split, lines
+from ufo.transforms.job import Job
 from ufo.transforms.judges.by_name import JudgeSpec
 from ufo.transforms.judges.llm.llm_settings import LlmSettings
 from ufo.transforms.llm.client_settings import ClientSettings
@@ -15,6 +15,7 @@ from ufo.transforms.llm.endpoint import endpoints
 from ufo.transforms.llm.forms import Capabilities
 from ufo.transforms.llm.request import KNOWLEDGE, VERIFIER
 from ufo.transforms.sources.fact_source import SourceContext, SourceSpec
+from ufo.transforms.splits import Split, lines
 
 
 def test_a_job_for_elsewhere_names_where_models_are(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,10 +55,10 @@ def test_the_steps_know_the_log_of_the_run_unless_it_asks_in_batches() -> None:
 
 
 def test_the_models_are_the_judge_s_or_else_the_sources() -> None:
-    one, other = ClientSettings({}), ClientSettings({}, workers=7)
+    first, other = ClientSettings({}), ClientSettings({}, workers=7)
     assert Job(()).client is None
-    assert Job((), context=SourceContext(models=one)).client is one
-    both = Job((), context=SourceContext(models=one), judge=JudgeSpec(client=other))
+    assert Job((), context=SourceContext(models=first)).client is first
+    both = Job((), context=SourceContext(models=first), judge=JudgeSpec(client=other))
     assert both.client is other
     assert both.among(3).client == replace(other, workers=3)
     assert both.among(3).context == both.context.among(3)
@@ -89,8 +90,8 @@ TEXT = b"one\n\n  \r\ntwo\r\nthree\nx"
 def test_the_lines_of_a_split(
     start: int, end: int, first: int | None, expected: list[tuple[str, bytes, int, int]]
 ) -> None:
-    found = lines(io.BytesIO(TEXT), Split("f", "p", start, end, first), 100)
-    assert [(one.key, one.data, one.start, one.end) for one in found] == expected
+    lines_read = lines(io.BytesIO(TEXT), Split("f", "p", start, end, first), 100)
+    assert [(one.key, one.data, one.start, one.end) for one in lines_read] == expected
 
 
 @pytest.mark.parametrize(

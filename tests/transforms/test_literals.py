@@ -30,10 +30,10 @@ def test_a_list_of_json_is_read(texts: list[str]) -> None:
 @given(st.text(alphabet="[](){}'\"\\, anub.…\n", max_size=16))
 def test_any_text_is_read_refused_or_left_as_it_is(text: str) -> None:
     try:
-        found = structure_of(text, "x")
+        structure = structure_of(text, "x")
     except UnusableValue:
         return
-    assert found == text or isinstance(found, (list, dict))
+    assert structure == text or isinstance(structure, (list, dict))
 
 
 @pytest.mark.parametrize(

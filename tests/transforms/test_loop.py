@@ -73,13 +73,13 @@ def test_any_completed_one_is_taken_and_a_slow_one_holds_up_nobody() -> None:
         return key * 10
 
     window: CallWindow[int, int] = CallWindow(3)
-    found = [pair for key in range(6) for pair in window.submit(key, call(key))]
-    assert len(found) >= 3
-    assert 0 not in dict(found)
+    completed = [pair for key in range(6) for pair in window.submit(key, call(key))]
+    assert len(completed) >= 3
+    assert 0 not in dict(completed)
     assert max(under_way) <= 3
     process_loop().call_soon_threadsafe(slow.set)
-    found += window.drain()
-    assert sorted(found) == [(key, key * 10) for key in range(6)]
+    completed += window.drain()
+    assert sorted(completed) == [(key, key * 10) for key in range(6)]
     assert list(window.drain()) == []
 
 
@@ -102,14 +102,14 @@ def test_what_is_under_way_is_kept_where_the_run_ends_and_stopped_where_somethin
     if seconds == 60:
         monkeypatch.setattr("ufo.transforms.loop._ENDING_SECONDS", 0.01)
     started, ended = threading.Event(), threading.Event()
-    told = "cancelled"
+    outcome = "cancelled"
 
     async def answers() -> int:
-        nonlocal told
+        nonlocal outcome
         started.set()
         try:
             await asyncio.sleep(seconds)
-            told = "answered"
+            outcome = "answered"
         finally:
             ended.set()
         return 1
@@ -121,7 +121,7 @@ def test_what_is_under_way_is_kept_where_the_run_ends_and_stopped_where_somethin
         [*window.submit("b", _breaks(error)), *window.drain()]
     assert list(window.drain()) == []
     assert ended.wait(5)
-    assert told == end
+    assert outcome == end
 
 
 @pytest.mark.filterwarnings("error")
@@ -139,8 +139,8 @@ def test_a_loop_whose_thread_cannot_start_is_tried_again(monkeypatch: pytest.Mon
                 wait_for(waiting(3))
     before = set(threading.enumerate())
     assert wait_for(waiting(3)) == 3
-    made = process_loop()
-    made.call_soon_threadsafe(made.stop)
+    event_loop = process_loop()
+    event_loop.call_soon_threadsafe(event_loop.stop)
     for thread in set(threading.enumerate()) - before:
         thread.join(5)
-    made.close()
+    event_loop.close()

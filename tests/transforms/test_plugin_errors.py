@@ -105,15 +105,15 @@ class Returning(FactSource):
 
     name = "mine"
 
-    def __init__(self, found: Any) -> None:
-        self.found_units = found
+    def __init__(self, returned: Any) -> None:
+        self.found_units = returned
 
     async def look_up(self, open_units: OpenUnits) -> Any:
         return self.found_units
 
 
 @pytest.mark.parametrize(
-    "found",
+    "returned",
     [
         pytest.param(None, id="nothing"),
         pytest.param([], id="too few"),
@@ -121,8 +121,8 @@ class Returning(FactSource):
         pytest.param([Found([Retrieved(Passage(text=5))])], id="a number for a text"),  # type: ignore[arg-type]
     ],
 )
-def test_a_source_that_returns_something_else_costs_its_response(found: Any) -> None:
-    (row,) = asyncio.run(look_up(ASKED, Returning(found)))
+def test_a_source_that_returns_something_else_costs_its_response(returned: Any) -> None:
+    (row,) = asyncio.run(look_up(ASKED, Returning(returned)))
     assert row.outcome == "error"
     assert row.reason == "exception"
     assert row.message.startswith("error in source mine: ")

@@ -18,7 +18,6 @@ from ufo.schemas.errors import UsageError
 from ufo.schemas.records import Failure, GivenClaim, InputRecord, LabelledSpan
 from ufo.schemas.row import OF_CELLS
 from ufo.transforms.columns import FIELDS, advised, nearest, recognised
-from ufo.transforms.job import Line, Split, lines
 from ufo.transforms.read import (
     is_used,
     named_columns,
@@ -26,6 +25,7 @@ from ufo.transforms.read import (
     record_hash,
     sorted_out,
 )
+from ufo.transforms.splits import Line, Split, lines
 
 TEXT = "Etna is in Sicily. It erupts."
 UNUSABLE = cases(Path(__file__).with_name("unusable_lines.txt"))
@@ -34,9 +34,9 @@ UNUSABLE = cases(Path(__file__).with_name("unusable_lines.txt"))
 def read(line: str | bytes, **options: Any) -> InputRecord:
     """The record of a line, in which a new line is a space."""
     data = line.encode() if isinstance(line, str) else line
-    found = parse("f.jsonl:3", data.replace(b"\n", b" "), **options)
-    assert isinstance(found, InputRecord), found
-    return found
+    input_record = parse("f.jsonl:3", data.replace(b"\n", b" "), **options)
+    assert isinstance(input_record, InputRecord), input_record
+    return input_record
 
 
 def record(**fields: Any) -> InputRecord:
@@ -44,20 +44,20 @@ def record(**fields: Any) -> InputRecord:
 
 
 def failed(line: bytes, **options: Any) -> Failure:
-    found = parse("f.jsonl:3", line, **options)
-    assert isinstance(found, Failure)
-    assert found.step == "read"
-    assert found.key == "f.jsonl:3"
-    assert found.error_type == "unusable_record"
-    assert found.input is not None
-    assert len(found.input) <= 4096
-    assert "\0" not in found.input
-    found.message.encode()
-    return found
+    failure = parse("f.jsonl:3", line, **options)
+    assert isinstance(failure, Failure)
+    assert failure.step == "read"
+    assert failure.key == "f.jsonl:3"
+    assert failure.error_type == "unusable_record"
+    assert failure.input is not None
+    assert len(failure.input) <= 4096
+    assert "\0" not in failure.input
+    failure.message.encode()
+    return failure
 
 
 def test_a_record_with_everything() -> None:
-    found = read(
+    input_record = read(
         """{"id": "r1", "response": "Etna is in Sicily. It erupts.", "model": "m", "question": "q",
         "dataset": "d", "reference_answers": ["one", " ", "two"], "label": true, "language": "en",
         "metadata": {"b": 1, "a": ["é"]}, "spans": [{"start": 0, "end": 4}], "claims": ["bare",
@@ -69,7 +69,7 @@ def test_a_record_with_everything() -> None:
         GivenClaim("Etna is in Sicily.", "where?", 0, None),
         GivenClaim("It erupts.", None, None, 1),
     ]
-    assert found == InputRecord(
+    assert input_record == InputRecord(
         *("f.jsonl:3", "r1", TEXT, "m", "d", "q", "en", 1.0, '{"a": ["é"], "b": 1}'),
         *(["one", "two"], True, claims, [LabelledSpan(0, 4, 0)], True),
     )
@@ -96,9 +96,9 @@ def test_the_id_is_a_function_of_the_content() -> None:
 
 
 def test_labels_for_our_sentences_in_order() -> None:
-    found = record(sentence_labels=[True, None])
-    assert found.spans == [LabelledSpan(0, 18, 1), LabelledSpan(19, 29, None)]
-    assert not found.spans_are_errors
+    input_record = record(sentence_labels=[True, None])
+    assert input_record.spans == [LabelledSpan(0, 18, 1), LabelledSpan(19, 29, None)]
+    assert not input_record.spans_are_errors
     placed = record(sentence_labels=[{"start": 0, "end": 18, "label": 0}])
     assert placed.spans == [LabelledSpan(0, 18, 0)]
 
@@ -126,25 +126,27 @@ def test_what_cannot_be_used_is_a_failure_that_says_why(line: bytes, message: st
 @pytest.mark.parametrize(
     ("claim", "message"),
     [
-        pytest.param(line[6:], told, id=name)
-        for name, line, told in UNUSABLE
+        pytest.param(line[6:], message, id=name)
+        for name, line, message in UNUSABLE
         if line.startswith("claim ")
     ],
 )
 def test_a_claim_that_cannot_be_used_costs_that_claim_alone(claim: str, message: str) -> None:
     failures: list[Failure] = []
-    found = read(f'{{"response": "x", "claims": ["a", {claim}, "b"]}}', left_out=failures.append)
-    assert found.claims == [GivenClaim("a"), GivenClaim("b")]
+    input_record = read(
+        f'{{"response": "x", "claims": ["a", {claim}, "b"]}}', left_out=failures.append
+    )
+    assert input_record.claims == [GivenClaim("a"), GivenClaim("b")]
     (failure,) = failures
-    told = (failure.step, failure.key, failure.error_type)
-    assert told == ("read", "f.jsonl:3", "unusable_claim")
+    cause = (failure.step, failure.key, failure.error_type)
+    assert cause == ("read", "f.jsonl:3", "unusable_claim")
     assert message in failure.message
     assert json.loads(failure.input or "") == json.loads(claim)
 
 
 def test_an_unusable_line_is_shown_in_part_and_a_row_of_csv_as_its_cells() -> None:
-    told = failed(b'{"response": "' + b"x" * 100 + b'"}', max_line_bytes=50)
-    assert "--max_line_bytes" in told.message
+    failure = failed(b'{"response": "' + b"x" * 100 + b'"}', max_line_bytes=50)
+    assert "--max_line_bytes" in failure.message
     assert len(failed(b'{"response": "' + b"\0" * 9_000).input or "") == 4096
     row = json.dumps({"output": "Oslo is big.", OF_CELLS: True})
     assert failed(row.encode()).input == '{"output": "Oslo is big."}'
@@ -155,15 +157,15 @@ LINE = b'{"response": "x"}'
 
 def test_the_columns_that_are_there_instead_of_the_response_are_told_in_200_characters() -> None:
     names = [f"column{n:02}" for n in range(40)]
-    told = "; there are: " + ", ".join(names)
+    message = "; there are: " + ", ".join(names)
     line = json.dumps(dict.fromkeys(names, "x")).encode()
-    assert failed(line).message == f"`response` is missing{told[:200]}"
+    assert failed(line).message == f"`response` is missing{message[:200]}"
 
 
 def test_a_line_may_be_as_long_as_the_limit() -> None:
     assert read(LINE, max_line_bytes=len(LINE)).text == "x"
-    told = failed(LINE, max_line_bytes=len(LINE) - 1)
-    assert told.message == "the record is longer than --max_line_bytes, which is 16"
+    failure = failed(LINE, max_line_bytes=len(LINE) - 1)
+    assert failure.message == "the record is longer than --max_line_bytes, which is 16"
 
 
 def test_a_line_may_have_four_mebibytes() -> None:
@@ -180,10 +182,10 @@ def test_the_number_of_a_sentence_is_kept(place: int) -> None:
 
 @pytest.mark.parametrize("place", [-1, 2**63, 1.0, True, "1"])
 def test_what_is_no_number_of_a_sentence_costs_its_claim(place: Any) -> None:
-    told: list[Failure] = []
+    failures: list[Failure] = []
     line = json.dumps({"response": TEXT, "claims": [{"claim": "c", "sentence_index": place}]})
-    assert read(line, left_out=told.append).claims == []
-    assert "`claims[0].sentence_index` is a number from 0" in told[0].message
+    assert read(line, left_out=failures.append).claims == []
+    assert "`claims[0].sentence_index` is a number from 0" in failures[0].message
 
 
 @pytest.mark.parametrize(("start", "end"), [(0, 1), (0, len(TEXT)), (28, 29)])
@@ -200,15 +202,15 @@ def test_what_is_no_stretch_of_the_response_is_refused(start: Any, end: Any) -> 
 
 
 @pytest.mark.parametrize(
-    ("given", "score"),
+    ("label", "score"),
     [
         *((0, 0.0), (1, 1.0), (0.25, 0.25), (True, 1.0), (False, 0.0)),
         *(("0", 0.0), (" 1 ", 1.0), ("0.25", 0.25), ("True", 1.0), ("false", 0.0)),
         *(("", None), ("NaN", None), ("null", None), ("None", None), (None, None)),
     ],
 )
-def test_a_label_is_a_number_from_0_to_1(given: Any, score: float | None) -> None:
-    assert record(label=given).human_score == score
+def test_a_label_is_a_number_from_0_to_1(label: Any, score: float | None) -> None:
+    assert record(label=label).human_score == score
 
 
 NO_LABELS = [
@@ -217,7 +219,7 @@ NO_LABELS = [
 ]
 
 
-@pytest.mark.parametrize("given", NO_LABELS)
+@pytest.mark.parametrize("label", NO_LABELS)
 @pytest.mark.parametrize(
     ("line", "name"),
     [
@@ -228,16 +230,16 @@ NO_LABELS = [
     ids=["of a response", "of a claim", "of a sentence"],
 )
 def test_a_label_that_cannot_be_read_costs_the_label_alone(
-    line: str, name: str, given: str
+    line: str, name: str, label: str
 ) -> None:
-    if name.startswith("sentence") and given.startswith("{"):
+    if name.startswith("sentence") and label.startswith("{"):
         return  # the labels would be objects with a start and an end
     failures: list[Failure] = []
-    found = read(line.replace("%", given), left_out=failures.append)
-    assert found.human_score is None
-    assert [claim.claim for claim in found.claims] == ["c"] * name.startswith("claims")
-    assert all(claim.label is None for claim in found.claims)
-    assert [span.label for span in found.spans] == [None, 0] * name.startswith("sentence")
+    input_record = read(line.replace("%", label), left_out=failures.append)
+    assert input_record.human_score is None
+    assert [claim.claim for claim in input_record.claims] == ["c"] * name.startswith("claims")
+    assert all(claim.label is None for claim in input_record.claims)
+    assert [span.label for span in input_record.spans] == [None, 0] * name.startswith("sentence")
     (failure,) = failures
     assert (failure.step, failure.key, failure.error_type) == (
         "read",
@@ -258,9 +260,9 @@ def test_a_sentence_is_true_or_false_and_a_claim_may_be_between() -> None:
             "sentence_labels": [0.5, "Supported"],
         }
     )
-    found = read(line, left_out=failures.append)
-    assert found.claims == [GivenClaim("c", None, 0.25)]
-    assert [span.label for span in found.spans] == [None, 1]
+    input_record = read(line, left_out=failures.append)
+    assert input_record.claims == [GivenClaim("c", None, 0.25)]
+    assert [span.label for span in input_record.spans] == [None, 1]
     assert [failure.message for failure in failures] == [
         "`sentence_labels[0].label`: 0.5 is neither true nor false; the label is left out"
     ]
@@ -285,8 +287,8 @@ def test_the_hash_of_a_record_follows_all_that_it_says(change: dict[str, Any]) -
 
 @pytest.mark.parametrize("field", ["claim", "query", "label", "sentence_index"])
 def test_the_hash_of_a_record_follows_all_that_its_claims_say(field: str) -> None:
-    said: dict[str, Any] = {"claim": "c", "query": "q", "label": 1, "sentence_index": 0}
-    claims = [GivenClaim(**said), GivenClaim(**said | {field: "x"})]
+    fields: dict[str, Any] = {"claim": "c", "query": "q", "label": 1, "sentence_index": 0}
+    claims = [GivenClaim(**fields), GivenClaim(**fields | {field: "x"})]
     first, second = (record_hash(replace(WHOLE, claims=[claim])) for claim in claims)
     assert first != second
 
@@ -300,27 +302,27 @@ def test_a_nul_in_any_text_is_one_other_character(nul: str) -> None:
     line = """{"response": "Oslo@ is big.", "question": "@", "model": "@m", "id": "@",
         "reference_answers": ["a@", "b"], "claims": [{"claim": "@c", "query": "@q"}],
         "metadata": {"@k": ["@v"]}, "spans": [{"start": 5, "end": 7}]}"""
-    found = read(line.replace("@", nul))
-    assert found.text == "Oslo\ufffd is big."
-    assert found.spans == [LabelledSpan(5, 7, 0)]
-    assert found.question == "\ufffd"
-    assert found.model == "\ufffdm"
-    assert found.response_id == "\ufffd"
-    assert found.references == ["a\ufffd", "b"]
-    assert found.claims == [GivenClaim("\ufffdc", "\ufffdq")]
-    assert found.metadata == '{"\ufffdk": ["\ufffdv"]}'
+    input_record = read(line.replace("@", nul))
+    assert input_record.text == "Oslo\ufffd is big."
+    assert input_record.spans == [LabelledSpan(5, 7, 0)]
+    assert input_record.question == "\ufffd"
+    assert input_record.model == "\ufffdm"
+    assert input_record.response_id == "\ufffd"
+    assert input_record.references == ["a\ufffd", "b"]
+    assert input_record.claims == [GivenClaim("\ufffdc", "\ufffdq")]
+    assert input_record.metadata == '{"\ufffdk": ["\ufffdv"]}'
     assert record(question="\\u0000").question == "\\u0000"
 
 
 def test_nan_and_null_cost_only_themselves() -> None:
-    found = read(
+    input_record = read(
         """{"response": "x", "label": NaN, "reference_answers": [null, "one", NaN],
         "claims": [{"claim": "c", "label": NaN}], "metadata": {"score": NaN, "n": 1}}"""
     )
-    assert found.human_score is None
-    assert found.references == ["one"]
-    assert found.metadata == '{"n": 1}'
-    assert found.claims == [GivenClaim("c")]
+    assert input_record.human_score is None
+    assert input_record.references == ["one"]
+    assert input_record.metadata == '{"n": 1}'
+    assert input_record.claims == [GivenClaim("c")]
 
 
 def test_an_unknown_key_is_kept_in_metadata_and_told_and_never_costs_the_record() -> None:
@@ -329,18 +331,18 @@ def test_an_unknown_key_is_kept_in_metadata_and_told_and_never_costs_the_record(
     assert read(json.dumps(raw), unknown=seen.append).metadata == '{"n": 4, "prompt": "p"}'
     assert seen == [{"prompt": "p", "n": 3}]
     for value in ('"\\ud83d"', "1e999", '{"\\ud83d": 1}'):
-        found = read(f'{{"response": "x", "more": {value}, "n": 1}}')
-        assert found.metadata == '{"n": 1}'
+        input_record = read(f'{{"response": "x", "more": {value}, "n": 1}}')
+        assert input_record.metadata == '{"n": 1}'
 
 
 def test_other_names_of_the_keys() -> None:
     raw = {"output": "x", "response": "shadowed", "prompt": "q", "id": "1"}
     columns = {"response": "output", "question": "prompt", "label": "gone"}
-    found = read(json.dumps(raw), columns=columns)
-    assert found.text == "x"
-    assert found.question == "q"
-    assert found.response_id == "1"
-    assert found.metadata == '{"response": "shadowed"}'
+    input_record = read(json.dumps(raw), columns=columns)
+    assert input_record.text == "x"
+    assert input_record.question == "q"
+    assert input_record.response_id == "1"
+    assert input_record.metadata == '{"response": "shadowed"}'
     # A record that has the key itself needs no other name; a byte order mark is no text.
     assert read(b'\xef\xbb\xbf{"response": "x"}', columns=columns).text == "x"
 
@@ -374,14 +376,14 @@ def test_anything_is_a_record_or_a_failure(raw: dict[str, Any], usable: bool, li
     assert isinstance(parse("k", line), (InputRecord, Failure))
     if usable:
         raw = raw | {"response": TEXT}
-    found = parse("k", json.dumps(raw).encode())
-    assert isinstance(found, (InputRecord, Failure))
-    if isinstance(found, InputRecord):
-        assert found.text == raw["response"]
-        assert all(0 <= s.start < s.end <= len(found.text) for s in found.spans)
+    parsed = parse("k", json.dumps(raw).encode())
+    assert isinstance(parsed, (InputRecord, Failure))
+    if isinstance(parsed, InputRecord):
+        assert parsed.text == raw["response"]
+        assert all(0 <= s.start < s.end <= len(parsed.text) for s in parsed.spans)
         # What was accepted can be written: no half characters, no number over 64 bits.
-        repr(found).encode()
-        assert all((c.sentence_index or 0) < 2**63 for c in found.claims)
+        repr(parsed).encode()
+        assert all((c.sentence_index or 0) < 2**63 for c in parsed.claims)
 
 
 # --- lines ----------------------------------------------------------------------------------------
@@ -392,8 +394,8 @@ def read_lines(data: bytes, limit: int = 1000, first: int | None = 1) -> list[Li
 
 
 def test_lines_are_numbered_with_blank_ones_and_named_by_file_and_number_or_byte() -> None:
-    found = read_lines(b"one\r\n\n  \ntwo\nthree")
-    assert [(line.key, line.data, line.number, line.start, line.end) for line in found] == [
+    lines_read = read_lines(b"one\r\n\n  \ntwo\nthree")
+    assert [(line.key, line.data, line.number, line.start, line.end) for line in lines_read] == [
         ("f:1", b"one", 1, 0, 5),
         ("f:4", b"two", 4, 9, 13),
         ("f:5", b"three", 5, 13, 18),
@@ -413,8 +415,8 @@ def test_of_a_line_over_the_limit_enough_is_kept_to_tell(length: int, end: bytes
 
 @pytest.mark.parametrize("filler", [b" ", b"\r", b"\t"])
 def test_a_long_line_is_neither_lost_nor_taken_for_a_short_one(filler: bytes) -> None:
-    found = read_lines(b"x" * 5_000_000 + b"\nnext\n", 100)
-    assert [(line.number, len(line.data)) for line in found] == [(1, 102), (2, 4)]
+    lines_read = read_lines(b"x" * 5_000_000 + b"\nnext\n", 100)
+    assert [(line.number, len(line.data)) for line in lines_read] == [(1, 102), (2, 4)]
     (hidden, after) = read_lines(filler * 40 + b"text\nnext\n", 10)
     assert len(hidden.data) > 10
     assert after.data == b"next"
@@ -434,11 +436,11 @@ def test_any_cut_at_line_ends_gives_the_same_lines(
     whole = read_lines(data, limit)
     ends = [at + 1 for at, byte in enumerate(data) if byte == 10]
     cuts = sorted({0, len(data), *(at for at in ends if chance.random() < 0.5)})
-    found = []
+    lines_read = []
     for start, stop in itertools.pairwise(cuts):
         first = 1 + data[:start].count(b"\n")
-        found += list(lines(io.BytesIO(data), Split("f", "p", start, stop, first), limit))
-    assert found == whole
+        lines_read += list(lines(io.BytesIO(data), Split("f", "p", start, stop, first), limit))
+    assert lines_read == whole
     for line in whole:
         assert line.data.strip() or len(line.data) > limit
         assert data[line.start :].startswith(line.data)
@@ -517,9 +519,9 @@ NESTED = {"id": "a", "outputs": {"answer": "Oslo is big."}, "inputs": {"question
 
 def test_a_path_of_map_is_read() -> None:
     columns = {"response": "outputs.answer", "question": "inputs.question"}
-    found = parse("f:1", json.dumps(NESTED).encode(), columns=columns)
-    assert isinstance(found, InputRecord)
-    assert (found.text, found.question) == ("Oslo is big.", "Where?")
+    input_record = parse("f:1", json.dumps(NESTED).encode(), columns=columns)
+    assert isinstance(input_record, InputRecord)
+    assert (input_record.text, input_record.question) == ("Oslo is big.", "Where?")
 
 
 @pytest.mark.parametrize(
@@ -533,9 +535,11 @@ def test_a_path_of_map_is_read() -> None:
     ],
 )
 def test_a_path_may_lead_through_lists(path: str, outputs: object) -> None:
-    found = parse("f:1", json.dumps({"outputs": outputs}).encode(), columns={"response": path})
-    assert isinstance(found, InputRecord)
-    assert found.text == "Oslo is big."
+    input_record = parse(
+        "f:1", json.dumps({"outputs": outputs}).encode(), columns={"response": path}
+    )
+    assert isinstance(input_record, InputRecord)
+    assert input_record.text == "Oslo is big."
     assert is_used({"response": path}, "outputs")
 
 
@@ -547,9 +551,9 @@ def test_a_path_that_leads_nowhere_has_no_value(path: str) -> None:
 
 def test_a_column_whose_name_has_a_dot_is_read() -> None:
     line = json.dumps({"a.b": "Oslo is big.", "a": {"b": "No."}}).encode()
-    found = parse("f:1", line, columns={"response": "a.b"})
-    assert isinstance(found, InputRecord)
-    assert found.text == "Oslo is big."
+    input_record = parse("f:1", line, columns={"response": "a.b"})
+    assert isinstance(input_record, InputRecord)
+    assert input_record.text == "Oslo is big."
 
 
 @pytest.mark.parametrize("name", ["outputs.answer", "outputs"])

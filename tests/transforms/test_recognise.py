@@ -214,27 +214,27 @@ KINDS = {
 def test_a_file_is_named_with_its_columns(
     content: bytes, kind: str, columns: list[str], fields: dict[str, str]
 ) -> None:
-    found = recognise(content)
+    recognised = recognise(content)
     n_columns = len([name for name in columns if not {*"[."} & {*name}])
-    assert found.kind == f"{kind}, {n_columns} columns"
-    assert found.columns == columns
-    assert found.fields == fields
-    assert found.refused == ""
+    assert recognised.kind == f"{kind}, {n_columns} columns"
+    assert recognised.columns == columns
+    assert recognised.fields == fields
+    assert recognised.refused == ""
 
 
-@pytest.mark.parametrize(("content", "said"), REFUSED.values(), ids=REFUSED)
-def test_what_cannot_be_evaluated_is_refused_with_what_to_do(content: bytes, said: str) -> None:
-    found = recognise(content)
-    assert said in found.refused
-    assert "--" not in found.refused
-    assert not found.is_text
+@pytest.mark.parametrize(("content", "message"), REFUSED.values(), ids=REFUSED)
+def test_what_cannot_be_evaluated_is_refused_with_what_to_do(content: bytes, message: str) -> None:
+    recognised = recognise(content)
+    assert message in recognised.refused
+    assert "--" not in recognised.refused
+    assert not recognised.is_text
 
 
 @pytest.mark.parametrize("content", TEXTS.values(), ids=TEXTS)
 def test_a_text_is_for_the_field_of_the_text(content: bytes) -> None:
-    found = recognise(content)
-    assert found.is_text
-    assert "paste it into “Text to check”" in found.refused
+    recognised = recognise(content)
+    assert recognised.is_text
+    assert "paste it into “Text to check”" in recognised.refused
 
 
 @pytest.mark.parametrize(
@@ -248,17 +248,17 @@ def test_a_text_is_for_the_field_of_the_text(content: bytes) -> None:
 def test_columns_are_looked_for_in_the_first_bytes(size: int, columns: list[str]) -> None:
     record = json.dumps({"a": "x", "b": 1}).encode()
     content = record.replace(b"x", b"x" * (size - len(record) + 1))
-    found = recognise(content[:PART_BYTES], content[PART_BYTES:], size)
-    assert found.columns == columns
-    assert found.refused == ""
+    recognised = recognise(content[:PART_BYTES], content[PART_BYTES:], size)
+    assert recognised.columns == columns
+    assert recognised.refused == ""
 
 
 def test_parquet_says_its_columns_at_its_end() -> None:
     content = parquet({"output": [f"{n:0100}" for n in range(90_000)], "q": [""] * 90_000})
     assert len(content) > 2 * PART_BYTES
-    found = recognise(content[:PART_BYTES], content[-PART_BYTES:], len(content))
-    assert found.columns == ["output", "q"]
-    assert found.fields == {"response": "output"}
+    recognised = recognise(content[:PART_BYTES], content[-PART_BYTES:], len(content))
+    assert recognised.columns == ["output", "q"]
+    assert recognised.fields == {"response": "output"}
     # A file whose columns are described at more length is read when it is evaluated.
-    found = recognise(content[:PART_BYTES], content[-100:], len(content))
-    assert (found.kind, found.columns, found.refused) == ("Parquet", [], "")
+    recognised = recognise(content[:PART_BYTES], content[-100:], len(content))
+    assert (recognised.kind, recognised.columns, recognised.refused) == ("Parquet", [], "")

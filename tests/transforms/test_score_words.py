@@ -97,13 +97,13 @@ def test_responses_without_a_score_are_counted_by_reason(name: str, why: str) ->
 
 
 @pytest.mark.parametrize(
-    ("n", "said"),
+    ("n", "words"),
     [(0, "2 without a claim"), (1, "2 without a claim (1 of them abstains)")],
     ids=["none abstains", "one abstains"],
 )
-def test_of_the_responses_without_a_claim_those_are_named_that_abstain(n: int, said: str) -> None:
-    found = without_score(counts(n_without_units=2), n)
-    assert found == f"900 of 1,000 responses have a score; {said}"
+def test_of_the_responses_without_a_claim_those_are_named_that_abstain(n: int, words: str) -> None:
+    line = without_score(counts(n_without_units=2), n)
+    assert line == f"900 of 1,000 responses have a score; {words}"
 
 
 def test_where_all_responses_have_a_score_nothing_is_said() -> None:
@@ -111,8 +111,8 @@ def test_where_all_responses_have_a_score_nothing_is_said() -> None:
 
 
 def test_what_failed_is_not_counted_among_what_no_source_knew() -> None:
-    found = row(0.0, 0.0, 4) | {"n_unusable": 2, "n_judgements": 4}
-    assert why_no_score(found) == "no source knew any claim that could be judged"
+    scores = row(0.0, 0.0, 4) | {"n_unusable": 2, "n_judgements": 4}
+    assert why_no_score(scores) == "no source knew any claim that could be judged"
 
 
 def test_a_table_shows_no_number_where_no_source_knew_anything() -> None:

@@ -91,8 +91,8 @@ def test_blank_lines_are_in_no_block() -> None:
 
 def test_full_stops_and_abbreviations_are_those_of_the_language() -> None:
     for language in ("zh", "ja", "en", "zh-CN", "nonsense", ""):
-        found = pieces("他是德国人。他生于一八七九年！", language)
-        assert found == ["他是德国人。", "他生于一八七九年！"]
+        parts = pieces("他是德国人。他生于一八七九年！", language)
+        assert parts == ["他是德国人。", "他生于一八七九年！"]
     assert len(pieces("Er wurde am 14. März geboren. Dr. Müller kam.", "de-AT")) == 2
 
 

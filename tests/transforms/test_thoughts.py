@@ -30,9 +30,9 @@ PLAIN = '{"f1": {"verdict": "F"}}'
 
 @given(PROSE, ANSWERS, st.sampled_from(("<think>", "<thinking>", "<Reasoning>", "[THINK]")))
 def test_no_thought_is_in_what_is_left_and_nothing_else_is_lost(
-    thoughts: str, said: dict[str, str], opening: str
+    thoughts: str, fields: dict[str, str], opening: str
 ) -> None:
-    answer = json.dumps(said, ensure_ascii=False)
+    answer = json.dumps(fields, ensure_ascii=False)
     closing = f"{opening[0]}/{opening[1:]}"
     assert without_thoughts(answer) == answer
     for begin in (opening, ""):

@@ -119,8 +119,8 @@ def test_single_has_a_row_for_each_source_and_mv_pools_them() -> None:
 )
 def test_an_answer_may_come_after_an_error(by_source: list[str], past_error: bool) -> None:
     words = {"s": SUPPORTED, "n": NOANS, "e": ERROR}
-    said = [[words[letter] for letter in letters] for letters in by_source]
-    (row,) = verdicts("r", tallies(said), SEQ, "factual")
+    outcomes = [[words[letter] for letter in letters] for letters in by_source]
+    (row,) = verdicts("r", tallies(outcomes), SEQ, "factual")
     assert row.past_error is past_error
 
 
@@ -134,14 +134,14 @@ def test_errors_among_answers_are_not_an_error_to_come_back_to() -> None:
 @pytest.mark.parametrize(("labels", "state"), cases(HERE / "states.txt"))
 def test_the_state_of_a_sentence(labels: str, state: str) -> None:
     known = {"1": 1, "0": 0, "-": None}
-    given = [known[label] for label in labels.replace("failed", "").split()]
-    assert state_of(given, "failed" in labels) == state
+    sentence_states = [known[label] for label in labels.replace("failed", "").split()]
+    assert state_of(sentence_states, "failed" in labels) == state
 
 
 @pytest.mark.parametrize(("states", "words"), cases(HERE / "headlines.txt"))
 def test_a_headline_tells_of_the_claims(states: str, words: str) -> None:
-    given = [state for state in states.split(", ") if state not in ("", "failed")]
-    assert headline(given, states == "failed") == words
+    sentence_states = [state for state in states.split(", ") if state not in ("", "failed")]
+    assert headline(sentence_states, states == "failed") == words
 
 
 ASKED = [

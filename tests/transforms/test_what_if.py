@@ -44,8 +44,8 @@ def naive(unit: list[Any], rule: VoteRules) -> dict[str, Any]:
     counts = {}
     for source in rule.sources:
         rows = [(letter, category or "other") for letter, category in unit[SOURCES.index(source)]]
-        found = [letter for letter, of in rows if of not in without and of in (only or [of])]
-        counts[source] = (found.count("s"), found.count("r"))
+        letters = [letter for letter, of in rows if of not in without and of in (only or [of])]
+        counts[source] = (letters.count("s"), letters.count("r"))
     valid = [source for source, n in counts.items() if sum(n)]
     pooled = tuple(map(sum, zip(*counts.values(), strict=True)))
     if rule.mode == "single":
@@ -69,9 +69,9 @@ def _run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     votes: dict[str, Any] = {}
     categories = {}
     for n, unit in enumerate(drawn):
-        for source, found in zip(SOURCES, unit, strict=True):
-            votes.setdefault(f"u{n}", {})[source] = "".join(vote for vote, _ in found) or "-"
-            for rank, (_, category) in enumerate(found):
+        for source, passages in zip(SOURCES, unit, strict=True):
+            votes.setdefault(f"u{n}", {})[source] = "".join(vote for vote, _ in passages) or "-"
+            for rank, (_, category) in enumerate(passages):
                 categories[f"{source}:r-u{n}-{rank}"] = category
     rows = rows_of({"r": votes}, SOURCES, "all", "factual")
     rows["passages"] = [
@@ -88,8 +88,8 @@ def test_verdicts_and_scores_follow_the_rules(run: Any, rule: VoteRules) -> None
     results, drawn = run
     got = {
         (row.unit_id, row.source): (row.label, row.n_supported, row.n_refuted)
-        for _, found in recomputed(results, rule)
-        for row in found.verdicts
+        for _, scores in recomputed(results, rule)
+        for row in scores.verdicts
     }
     assert got == {
         (f"u{n}", source): row
@@ -110,8 +110,8 @@ def test_seq_knows_what_it_asked(tmp_path: Path) -> None:
     write_run(tmp_path, rows_of({"r": votes}))
     with open_results(tmp_path) as results:
         for sources in (("ref", "wiki"), ("ref",)):
-            ((_, found),) = recomputed(results, VoteRules(sources))
-            assert len(found.verdicts) == 3
+            ((_, scores),) = recomputed(results, VoteRules(sources))
+            assert len(scores.verdicts) == 3
         for rules in (
             # wiki was not asked about u1, which ref had decided.
             VoteRules(("wiki", "ref")),
@@ -142,8 +142,8 @@ def _levels(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Results]:
 
 
 def test_scores_are_by_run_model_data_set_and_response(levels: Results) -> None:
-    found = scores_if(levels, VoteRules(("wiki",)))
-    assert [(row["level"], row["name"], row["n_responses"], row["n_units"]) for row in found] == [
+    rows = scores_if(levels, VoteRules(("wiki",)))
+    assert [(row["level"], row["name"], row["n_responses"], row["n_units"]) for row in rows] == [
         ("run", "r1", 2, 4),
         ("model", "m", 1, 2),
         ("model", "n", 1, 2),
@@ -202,7 +202,7 @@ def test_both_means_are_over_responses_with_a_score_under_both_rules(tmp_path: P
     votes = {"a": {"u": {"ref": "s", "wiki": "s"}}, "b": {"u": {"ref": "e", "wiki": "r"}}}
     write_run(tmp_path, rows_of(votes, mode="all"), mode="all")
     with open_results(tmp_path) as results:
-        found = scores_if(results, VoteRules(["ref"]))[0]
+        row = scores_if(results, VoteRules(["ref"]))[0]
     names = ("n_responses", "n_compared", "factuality_score", "before", "difference")
-    assert [found[name] for name in names] == [2, 1, 1.0, 1.0, 0.0]
-    assert found["before_coverage"] == 1.0
+    assert [row[name] for name in names] == [2, 1, 1.0, 1.0, 0.0]
+    assert row["before_coverage"] == 1.0

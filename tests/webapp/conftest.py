@@ -16,9 +16,9 @@ import pytest
 from ufo.pipelines.build_index import build
 from ufo.pipelines.commands.serve import setup
 from ufo.transforms.sources.fact_source import FactSource
-from ufo.webapp.desk import Setup
 from ufo.webapp.limits import ServiceLimits
 from ufo.webapp.server import served
+from ufo.webapp.service import Setup
 
 PAGES = [
     {"title": "Oslo", "text": "Oslo is the capital of Norway. Oslo was founded in 1049."},
@@ -56,10 +56,10 @@ def read_events(lines: Iterator[str] | Sequence[str]) -> Iterator[Event]:
 
 
 @contextmanager
-def opened(made: Setup) -> Iterator[httpx.Client]:
+def opened(service_setup: Setup) -> Iterator[httpx.Client]:
     """Serve a set-up, and give a client of it."""
     with (
-        served(made) as url,
+        served(service_setup) as url,
         httpx.Client(base_url=url, timeout=120, trust_env=False) as client,
     ):
         yield client
@@ -120,23 +120,23 @@ def results(
 @pytest.fixture(scope="session")
 def base(results: Path, index: Path) -> Setup:
     """The set-up of a service over these runs, as the command makes it; the judge is offline."""
-    made = setup(str(results), str(index), flags={"judge": "offline"})
-    return replace(made, limits=ServiceLimits(1 << 20, 1 << 20, 60_000, 60_000))
+    service_setup = setup(str(results), str(index), flags={"judge": "offline"})
+    return replace(service_setup, limits=ServiceLimits(1 << 20, 1 << 20, 60_000, 60_000))
 
 
 @pytest.fixture(scope="session")
 def client(base: Setup) -> Iterator[httpx.Client]:
     """A client of the service."""
-    with opened(base) as found:
-        yield found
+    with opened(base) as client:
+        yield client
 
 
 @pytest.fixture(scope="session")
 def with_source(base: Setup) -> Callable[[FactSource], Setup]:
     """A set-up whose every job asks this one source."""
 
-    def made(source: FactSource, **changes: Any) -> Setup:
+    def setup_with(source: FactSource, **changes: Any) -> Setup:
         source.name = "own"
         return replace(base, sources=[source], **changes)
 
-    return made
+    return setup_with

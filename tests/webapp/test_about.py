@@ -11,23 +11,23 @@ from tests.embedder import write_embedder
 from ufo.pipelines.build_index import build
 from ufo.pipelines.options.groups import OF_REQUESTS
 from ufo.schemas.records import CATEGORIES
-from ufo.webapp import about, answers, models
-from ufo.webapp.desk import Desk, Setup
+from ufo.webapp import about, request_models, response_models
 from ufo.webapp.limits import ServiceLimits
-from ufo.webapp.models import Asking, Judging
+from ufo.webapp.request_models import SourceOptions, JudgeOptions
+from ufo.webapp.service import Service, Setup
 
 OF_LLM = ["formulation", "verdict_labels", "explain", "citation", "model", "extractor_model"]
 OF_JUDGING = {"judge", "verifier", *OF_LLM}
 
 
-@pytest.fixture(name="desk")
-def _desk(base: Setup) -> Callable[..., Desk]:
+@pytest.fixture(name="service")
+def _desk(base: Setup) -> Callable[..., Service]:
     """The state of a service with these changes of its set-up."""
-    return lambda **changes: Desk(replace(base, **changes))
+    return lambda **changes: Service(replace(base, **changes))
 
 
-def test_a_service_that_is_up_says_its_version(desk: Callable[..., Desk]) -> None:
-    assert about.health(desk(version="1.2.3")) == {"status": "ok", "version": "1.2.3"}
+def test_a_service_that_is_up_says_its_version(service: Callable[..., Service]) -> None:
+    assert about.health(service(version="1.2.3")) == {"status": "ok", "version": "1.2.3"}
 
 
 @pytest.fixture(scope="module")
@@ -38,27 +38,29 @@ def vectors(index: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(build(index.with_name("pages.jsonl"), folder / "dense", embedder=model).path)
 
 
-def setting(desk: Desk, name: str) -> answers.Setting:
+def setting(service: Service, name: str) -> response_models.Setting:
     """A setting as the service describes it."""
-    (found,) = (one for one in about.options(desk).settings if one.name == name)
-    return found
+    (option,) = (one for one in about.options(service).settings if one.name == name)
+    return option
 
 
-def test_the_options_say_what_the_service_has(desk: Callable[..., Desk]) -> None:
-    found = about.options(desk(version="1.2.3", limits=ServiceLimits(1, 2, 3, 4)))
-    assert found.version == "1.2.3"
-    assert found.upload_bytes == 2
-    assert found.max_text == 100_000
-    assert found.index_size == "an index of 2 articles, 2 passages"
-    assert found.judges == about.judges(desk())
-    assert found.sources == about.sources(desk())
+def test_the_options_say_what_the_service_has(service: Callable[..., Service]) -> None:
+    options = about.options(service(version="1.2.3", limits=ServiceLimits(1, 2, 3, 4)))
+    assert options.version == "1.2.3"
+    assert options.upload_bytes == 2
+    assert options.max_text == 100_000
+    assert options.index_size == "an index of 2 articles, 2 passages"
+    assert options.judges == about.judges(service())
+    assert options.sources == about.sources(service())
 
 
-def test_every_option_of_a_request_is_a_setting_and_a_field(desk: Callable[..., Desk]) -> None:
+def test_every_option_of_a_request_is_a_setting_and_a_field(
+    service: Callable[..., Service],
+) -> None:
     names = {one.name for one in OF_REQUESTS}
-    assert {one.name for one in about.options(desk()).settings} == names
-    assert set(Asking.model_fields) == names
-    assert set(Judging.model_fields) == names & Asking.model_fields.keys() & OF_JUDGING
+    assert {one.name for one in about.options(service()).settings} == names
+    assert set(SourceOptions.model_fields) == names
+    assert set(JudgeOptions.model_fields) == names & SourceOptions.model_fields.keys() & OF_JUDGING
 
 
 AT = {"base_url": "http://127.0.0.1:9/v1", "judge": "llm"}
@@ -102,55 +104,58 @@ def test_each_option_is_changed_here() -> None:
 
 @pytest.mark.parametrize("name", CHANGED)
 def test_a_service_started_with_an_option_tells_it_and_judges_by_it(
-    desk: Callable[..., Desk], vectors: str, monkeypatch: pytest.MonkeyPatch, name: str
+    service: Callable[..., Service], vectors: str, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    started = desk(index=vectors, flags={**AT, **NEEDS.get(name, {}), name: CHANGED[name]})
+    started = service(index=vectors, flags={**AT, **NEEDS.get(name, {}), name: CHANGED[name]})
     value = CHANGED[name]
-    told = setting(started, name)
-    assert told.value == (value.split(",") if told.kind == "list" else value)
-    usual = setting(desk(flags={"judge": "offline"}), name)
-    assert usual.value != told.value
+    option = setting(started, name)
+    assert option.value == (value.split(",") if option.kind == "list" else value)
+    usual = setting(service(flags={"judge": "offline"}), name)
+    assert usual.value != option.value
     assert (
-        models.flags_of(started, models.CheckRequest(text="t", references=[]), None)[name] == value
+        request_models.flags_of(started, request_models.CheckRequest(text="t", references=[]), None)[name]
+        == value
     )
 
 
-def test_the_sources_of_a_service_are_in_its_order(desk: Callable[..., Desk]) -> None:
-    started = desk(sources=["wikipedia", "reference"])
+def test_the_sources_of_a_service_are_in_its_order(service: Callable[..., Service]) -> None:
+    started = service(sources=["wikipedia", "reference"])
     assert setting(started, "sources").value == ["wikipedia", "reference"]
     assert [one.source for one in about.sources(started)][:2] == ["wikipedia", "reference"]
-    job = models.job_of(started, models.CheckRequest(text="t", references=[]), None)
+    job = request_models.job_of(started, request_models.CheckRequest(text="t", references=[]), None)
     assert [spec.name for spec in job.sources] == ["wikipedia", "reference"]
 
 
-def test_bounds_and_choices_are_those_of_the_command_line(desk: Callable[..., Desk]) -> None:
-    passages = setting(desk(), "passages")
+def test_bounds_and_choices_are_those_of_the_command_line(service: Callable[..., Service]) -> None:
+    passages = setting(service(), "passages")
     assert (passages.kind, passages.low, passages.high, passages.whole) == ("number", 1, 1000, True)
     assert not passages.always
-    temperature = setting(desk(), "temperature")
+    temperature = setting(service(), "temperature")
     assert (temperature.low, temperature.high, temperature.whole) == (0, 2, False)
-    modes = setting(desk(), "mode")
+    modes = setting(service(), "mode")
     assert [one.value for one in modes.choices] == ["seq", "mv", "single", "all"]
     assert modes.always
-    assert setting(desk(), "citation").needs == {"formulation": "function"}
+    assert setting(service(), "citation").needs == {"formulation": "function"}
 
 
-def test_choices_that_cannot_be_used_say_why(desk: Callable[..., Desk]) -> None:
+def test_choices_that_cannot_be_used_say_why(service: Callable[..., Service]) -> None:
     for name, remedy in {"retriever": "ufo index build", "web_retriever": "ufo serve"}.items():
-        first, *others = setting(desk(), name).choices
+        first, *others = setting(service(), name).choices
         assert (first.value, first.reason) == ("bm25", None)
         assert others
         assert [one.value for one in others if remedy not in (one.reason or "")] == []
-    verifiers = {one.value: one.reason for one in setting(desk(), "verifier").choices}
+    verifiers = {one.value: one.reason for one in setting(service(), "verifier").choices}
     assert verifiers.keys() >= {"overlap", "bundled"}
     assert verifiers["overlap"] is None
-    kinds = [one.value for one in setting(desk(), "exclude_categories").choices]
+    kinds = [one.value for one in setting(service(), "exclude_categories").choices]
     assert kinds == list(CATEGORIES)
 
 
-def test_an_index_with_vectors_has_every_retriever(desk: Callable[..., Desk], vectors: str) -> None:
-    choices = setting(desk(index=vectors), "retriever").choices
+def test_an_index_with_vectors_has_every_retriever(
+    service: Callable[..., Service], vectors: str
+) -> None:
+    choices = setting(service(index=vectors), "retriever").choices
     assert {one.value: one.reason for one in choices} == dict.fromkeys(("bm25", "dense", "hybrid"))
 
 
@@ -162,21 +167,21 @@ def test_an_index_with_vectors_has_every_retriever(desk: Callable[..., Desk], ve
     ],
 )
 def test_judges_that_ask_a_model_are_offered_with_one(
-    desk: Callable[..., Desk],
+    service: Callable[..., Service],
     monkeypatch: pytest.MonkeyPatch,
     flags: dict[str, Any],
     names: list[str],
 ) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    assert [one.judge for one in about.judges(desk(flags=flags))] == names
+    assert [one.judge for one in about.judges(service(flags=flags))] == names
 
 
-def test_what_a_judge_can_do_and_which_fields_it_uses(desk: Callable[..., Desk]) -> None:
-    found = {one.judge: one.model_dump() for one in about.judges(desk(flags=AT))}
-    helped = [row.pop("help") for row in found.values()]
+def test_what_a_judge_can_do_and_which_fields_it_uses(service: Callable[..., Service]) -> None:
+    by_name = {one.judge: one.model_dump() for one in about.judges(service(flags=AT))}
+    helped = [row.pop("help") for row in by_name.values()]
     assert "" not in helped
     can = {"extracts": True, "abstains": True}
-    assert found == {
+    assert by_name == {
         "offline": {
             "judge": "offline",
             **can,
@@ -195,22 +200,22 @@ def test_what_a_judge_can_do_and_which_fields_it_uses(desk: Callable[..., Desk])
 
 
 def test_sources_say_whether_they_serve_and_which_fields_they_use(
-    desk: Callable[..., Desk], monkeypatch: pytest.MonkeyPatch
+    service: Callable[..., Service], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("SERPER_API_KEY", "BRAVE_API_KEY", "SEARXNG_URL", "OPENAI_API_KEY"):
         monkeypatch.delenv(name, raising=False)
-    found = {one.source: one for one in about.sources(desk())}
-    assert {name: one.status for name, one in found.items()} == {
+    by_name = {one.source: one for one in about.sources(service())}
+    assert {name: one.status for name, one in by_name.items()} == {
         "reference": "used",
         "wikipedia": "used",
         "web": "unavailable",
         "llm": "unavailable",
     }
-    assert found["reference"].reason is None
-    assert "SERPER_API_KEY" in (found["web"].reason or "")
-    assert {name: one.type for name, one in found.items()} == {name: name for name in found}
-    assert [one.source for one in found.values() if not one.help] == []
-    options = {name: one.options for name, one in found.items()}
+    assert by_name["reference"].reason is None
+    assert "SERPER_API_KEY" in (by_name["web"].reason or "")
+    assert {name: one.type for name, one in by_name.items()} == {name: name for name in by_name}
+    assert [one.source for one in by_name.values() if not one.help] == []
+    options = {name: one.options for name, one in by_name.items()}
     assert options["reference"] == ["passages"]
     assert options["wikipedia"] == ["retriever", "passages"]
     assert options["llm"] == ["samples", "temperature", "sampling", "model", "knowledge_model"]
@@ -221,7 +226,7 @@ def test_sources_say_whether_they_serve_and_which_fields_they_use(
 
 
 def test_the_examples_are_the_bundled_responses() -> None:
-    found = about.examples()
-    assert len(found) == 38
-    assert len({one.id for one in found}) == 38
-    assert [one.id for one in found if not one.response] == []
+    examples = about.examples()
+    assert len(examples) == 38
+    assert len({one.id for one in examples}) == 38
+    assert [one.id for one in examples if not one.response] == []

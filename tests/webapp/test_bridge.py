@@ -32,8 +32,8 @@ async def failing() -> None:
 
 
 async def taken(work: AsyncGenerator[int, None], seconds: float, into: list[Any]) -> None:
-    async with aclosing(streamed(work, seconds)) as found:
-        async for value in found:
+    async with aclosing(streamed(work, seconds)) as stream:
+        async for value in stream:
             into.append(value)
 
 
@@ -50,12 +50,12 @@ def test_an_error_of_a_coroutine_is_raised() -> None:
 
 
 def test_values_come_in_order_and_then_the_error() -> None:
-    found: list[int] = []
-    asyncio.run(taken(numbers(1, 2, 3), LONG, found))
-    assert found == [1, 2, 3]
+    received: list[int] = []
+    asyncio.run(taken(numbers(1, 2, 3), LONG, received))
+    assert received == [1, 2, 3]
     with pytest.raises(LookupError, match="no such thing"):
-        asyncio.run(taken(numbers(4, then=failing), LONG, found))
-    assert found == [1, 2, 3, 4]
+        asyncio.run(taken(numbers(4, then=failing), LONG, received))
+    assert received == [1, 2, 3, 4]
 
 
 def refused(error: Refused) -> None:
@@ -66,10 +66,10 @@ def refused(error: Refused) -> None:
 
 
 def test_work_that_takes_too_long_is_refused_after_what_it_gave() -> None:
-    found: list[int] = []
+    received: list[int] = []
     with pytest.raises(Refused) as streaming:
-        asyncio.run(taken(numbers(1, then=ever), 0.05, found))
-    assert found == [1]
+        asyncio.run(taken(numbers(1, then=ever), 0.05, received))
+    assert received == [1]
     refused(streaming.value)
     with pytest.raises(Refused) as alone:
         asyncio.run(on_the_loop(ever(), 0.05))
@@ -88,8 +88,8 @@ def test_pulses_come_while_the_work_goes_on_where_they_are_asked_for() -> None:
         opened: list[Callable[[], object]] = [lambda: None]
         kinds = []
         work = numbers(1, then=wait_for_gate if pulse else None)
-        async with aclosing(streamed(work, LONG, pulse)) as found:
-            async for value in found:
+        async with aclosing(streamed(work, LONG, pulse)) as stream:
+            async for value in stream:
                 kinds.append(type(value).__name__)
                 if kinds.count("Pulse") == 2:
                     opened[0]()
@@ -112,8 +112,8 @@ def test_the_work_is_cancelled_with_who_reads_it() -> None:
             raise
 
     async def stop_after_the_first() -> None:
-        async with aclosing(streamed(numbers(1, then=noticing), LONG)) as found:
-            await anext(found)
+        async with aclosing(streamed(numbers(1, then=noticing), LONG)) as stream:
+            await anext(stream)
             await asyncio.sleep(0)
 
     asyncio.run(stop_after_the_first())

@@ -18,13 +18,13 @@ from ufo.schemas.labels import Label
 from ufo.schemas.records import Failure
 from ufo.transforms.verifiers.by_name import shown
 from ufo.webapp.browsing import Filters, list_responses, show_response
-from ufo.webapp.desk import Desk, Setup
-from ufo.webapp.models import LeaveOut
+from ufo.webapp.request_models import LeaveOut
+from ufo.webapp.service import Service, Setup
 
 
 def listed(client: httpx.Client, **params: Any) -> list[str]:
-    found = client.get("/runs/older/responses", params=params).json()
-    return [row["response_id"] for row in found["rows"]]
+    page = client.get("/runs/older/responses", params=params).json()
+    return [row["response_id"] for row in page["rows"]]
 
 
 def test_runs_are_listed_the_newest_first_with_what_they_can_be_filtered_by(
@@ -116,10 +116,10 @@ def test_failures_are_of_a_response_by_its_id_its_units_or_its_judgements(
     ]
     write_run(tmp_path, rows)
     asked = Filters.model_validate({"failures": True})
-    found = list_responses("r1", asked, Desk(replace(base, results=tmp_path)))
-    assert [row.response_id for row in found.rows] == ["by id", "by unit", "by judgement"]
-    assert [row.n_errors for row in found.rows] == [0, 0, 1]
-    assert found.total == 3
+    page = list_responses("r1", asked, Service(replace(base, results=tmp_path)))
+    assert [row.response_id for row in page.rows] == ["by id", "by unit", "by judgement"]
+    assert [row.n_errors for row in page.rows] == [0, 0, 1]
+    assert page.total == 3
 
 
 @pytest.mark.parametrize(("size", "shown"), [(200, 200), (201, 200)])
@@ -130,7 +130,7 @@ def test_a_response_is_listed_with_its_first_characters(
     rows["responses"] = [replace(row, text="ä" * size) for row in rows["responses"]]
     write_run(tmp_path, rows)
     asked = Filters.model_validate({})
-    (row,) = list_responses("r1", asked, Desk(replace(base, results=tmp_path))).rows
+    (row,) = list_responses("r1", asked, Service(replace(base, results=tmp_path))).rows
     assert row.excerpt == "ä" * shown
     assert row.n_disagreements == 2
 
@@ -140,8 +140,8 @@ def test_a_response_is_found_by_its_id(client: httpx.Client) -> None:
 
 
 def test_a_page_says_how_many_there_are(client: httpx.Client) -> None:
-    found = client.get("/runs/older/responses", params={"limit": 1, "offset": 2}).json()
-    assert {name: found[name] for name in ("total", "limit", "offset")} == {
+    page = client.get("/runs/older/responses", params={"limit": 1, "offset": 2}).json()
+    assert {name: page[name] for name in ("total", "limit", "offset")} == {
         "total": 4,
         "limit": 1,
         "offset": 2,
@@ -180,9 +180,9 @@ def test_all_contradicted_claims_are_listed_in_pages(base: Setup, tmp_path: Path
         for wrong in ({"limit": 0}, {"limit": 201}, {"offset": -1}, {"offset": "x"}):
             assert client.get(listed, params=wrong).status_code == 422
     assert [page["total"] for page in (first, *pages)] == [13] * 4
-    found = [row for page in (first, *pages) for row in page["rows"]]
-    assert sorted(row["response_id"] for row in found) == sorted(votes)
-    assert found[0] == {
+    rows = [row for page in (first, *pages) for row in page["rows"]]
+    assert sorted(row["response_id"] for row in rows) == sorted(votes)
+    assert rows[0] == {
         "response_id": "r03",
         "unit_id": "u3",
         "sentence_index": 0,
@@ -193,9 +193,9 @@ def test_all_contradicted_claims_are_listed_in_pages(base: Setup, tmp_path: Path
         "title": "Page u3",
         "evidence_source": "ref",
     }
-    assert found[-1]["unit_id"] == "bad"
-    assert found[-1]["evidence_source"] == "wiki"
-    assert [line.partition(",")[0] for line in lines[1:]] == [row["response_id"] for row in found]
+    assert rows[-1]["unit_id"] == "bad"
+    assert rows[-1]["evidence_source"] == "wiki"
+    assert [line.partition(",")[0] for line in lines[1:]] == [row["response_id"] for row in rows]
     assert "Claim u3." not in shown
 
 
@@ -222,40 +222,40 @@ def test_rows_of_a_response_are_in_the_order_of_the_text_and_the_sources(
         rows[name].reverse()
     write_run(tmp_path, rows, mode="all")
     for sheet, unit in (("page", "x"), ("other", "y")):
-        said = {"run": "r1", "response_id": "a", "unit_id": unit, "label": 1}
-        keep_label(tmp_path, blank(Label, **said, annotator=sheet, sheet=sheet))
-    found = show_response(
-        "r1", "a", LeaveOut.model_validate({}), Desk(replace(base, results=tmp_path))
+        label = {"run": "r1", "response_id": "a", "unit_id": unit, "label": 1}
+        keep_label(tmp_path, blank(Label, **label, annotator=sheet, sheet=sheet))
+    response = show_response(
+        "r1", "a", LeaveOut.model_validate({}), Service(replace(base, results=tmp_path))
     )
-    assert [row.sentence_index for row in found.sentences] == [0, 1, 2]
-    assert [row.unit_id for row in found.fact_units] == ["y", "x", "z"]
-    order = [(row.source, row.unit_id, row.rank) for row in found.evidence]
+    assert [row.sentence_index for row in response.sentences] == [0, 1, 2]
+    assert [row.unit_id for row in response.fact_units] == ["y", "x", "z"]
+    order = [(row.source, row.unit_id, row.rank) for row in response.evidence]
     assert order == [
         *(("ref", unit, rank) for unit in "xyz" for rank in (0, 1)),
         *(("wiki", unit, 0) for unit in "xyz"),
     ]
-    assert len(found.passages) == 9
-    assert sorted(row.key for row in found.failures) == ["a", "y"]
-    assert [row.unit_id for row in found.labels] == ["x"]
-    assert found.sources == ["ref", "wiki"]
-    assert found.mode == "all"
+    assert len(response.passages) == 9
+    assert sorted(row.key for row in response.failures) == ["a", "y"]
+    assert [row.unit_id for row in response.labels] == ["x"]
+    assert response.sources == ["ref", "wiki"]
+    assert response.mode == "all"
 
 
 def test_a_response_whole(client: httpx.Client) -> None:
-    found = client.get(f"/runs/older/responses/{quote('a/b ü?', safe='')}").json()
-    assert found["response"]["response_id"] == "a/b ü?"
-    assert len(found["evidence"]) == len(found["passages"]) == 3
+    response = client.get(f"/runs/older/responses/{quote('a/b ü?', safe='')}").json()
+    assert response["response"]["response_id"] == "a/b ü?"
+    assert len(response["evidence"]) == len(response["passages"]) == 3
     first = client.get("/runs/older/responses/r1").json()
     assert [unit["unit_id"] for unit in first["fact_units"]] == ["u1", "u2"]
     rows = client.get("/runs/older/responses").json()["rows"]
     (row,) = (row for row in rows if row["response_id"] == "r1")
     assert first["scores"]["passage"]["credibility"] == row["credibility"]
     names = ("unit_id", "mode", "source", "label")
-    told, follows = (
+    verdicts_shown, follows = (
         {tuple(v[name] for name in names) for v in verdicts}
         for verdicts in (first["verdicts"], first["scores"]["verdicts"])
     )
-    assert told == follows
+    assert verdicts_shown == follows
     assert first["scores"]["headline"] == "1 of 2 claims supported, 1 contradicted"
 
 

@@ -17,8 +17,8 @@ from tests.llm_server import LlmServer
 from tests.webapp.conftest import events, opened, read_events
 from ufo.schemas.records import FactUnit, Passage
 from ufo.transforms.sources.fact_source import FactSource
-from ufo.webapp.desk import Setup
 from ufo.webapp.limits import ServiceLimits
+from ufo.webapp.service import Setup
 
 TEXT = "Oslo is the capital of Norway. Oslo was founded in 1600. Trams in Oslo are green. 🛸!"
 REFERENCE = "Oslo was founded in 1049."
@@ -37,50 +37,53 @@ def test_the_stream_says_what_the_python_interface_returns(
 ) -> None:
     response = ask(client, mode=mode)
     assert response.headers["content-type"].startswith("text/event-stream")
-    found = events(response)
-    names = [event.name for event in found]
+    stream = events(response)
+    names = [event.name for event in stream]
     assert names[:3] == ["started", "extracted", "asking"]
     assert names[-2:] == ["scores", "done"]
-    asking = [event.data for event in found if event.name == "asking"]
-    assert {one["source"] for one in asking} == set(ORDER)
+    asking = [event.data for event in stream if event.name == "asking"]
+    assert {sentence_score["source"] for sentence_score in asking} == set(ORDER)
     if mode == "seq":
         assert len(asking[1]["unit_ids"]) < len(asking[0]["unit_ids"])
-    assert found[1].data["basis"]["judge"].startswith("Judge offline (overlap@")
-    assert found[1].data["basis"]["judged_by"].startswith("Verifier overlap (a first look")
-    assert found[1].data["basis"]["trust"].startswith("A first look; for findings use a model")
-    sentence = found[1].data["sentences"][1]
+    assert stream[1].data["basis"]["judge"].startswith("Judge offline (overlap@")
+    assert stream[1].data["basis"]["judged_by"].startswith("Verifier overlap (a first look")
+    assert stream[1].data["basis"]["trust"].startswith("A first look; for findings use a model")
+    sentence = stream[1].data["sentences"][1]
     assert TEXT[sentence["start"] : sentence["end"]] == "Oslo was founded in 1600."
-    rows = [event.data for event in found if event.name in ("extracted", "checked")]
-    told = {name: [row for data in rows for row in data.get(name, [])] for name in TABLES}
+    rows = [event.data for event in stream if event.name in ("extracted", "checked")]
+    by_table = {name: [row for data in rows for row in data.get(name, [])] for name in TABLES}
     same = ufo.check_sync(
         TEXT, references=[REFERENCE], sources=ORDER, mode=mode, index=str(index), judge="offline"
     )
     for name in TABLES:
         expected = [asdict(row) for row in getattr(same, name)]
-        assert sorted(map(repr, told[name])) == sorted(map(repr, expected)), name
-    basis = found[-1].data["basis"]
+        assert sorted(map(repr, by_table[name])) == sorted(map(repr, expected)), name
+    basis = stream[-1].data["basis"]
     assert (basis["trust"], basis["judged_by"]) == (same.trust, same.judged_by)
-    scores = found[-2].data
+    scores = stream[-2].data
     states: dict[Any, Any] = {
-        one["sentence_index"]: one["state"]
+        sentence_score["sentence_index"]: sentence_score["state"]
         for data in rows
-        for one in data.get("sentence_scores", [])
+        for sentence_score in data.get("sentence_scores", [])
     }
-    said = {one["sentence_index"]: one["state"] for one in scores["sentences"]}
-    assert said == {**said, **states}
-    assert set(said.values()) >= {"supported", "contradicted"}
+    by_sentence = {
+        sentence_score["sentence_index"]: sentence_score["state"]
+        for sentence_score in scores["sentences"]
+    }
+    assert by_sentence == {**by_sentence, **states}
+    assert set(by_sentence.values()) >= {"supported", "contradicted"}
     main = scores["scores"][0]
     assert main["factuality_score"] == same.score
     assert main["coverage"] == same.coverage
-    assert sorted(map(repr, scores["verdicts"])) == sorted(map(repr, told["verdicts"]))
+    assert sorted(map(repr, scores["verdicts"])) == sorted(map(repr, by_table["verdicts"]))
 
 
 @pytest.mark.parametrize("text", ["Hello!", "Die Stadt ist schön und liegt nicht weit vom Meer."])
 def test_a_text_that_nobody_judges_has_no_score(client: httpx.Client, text: str) -> None:
-    found = {event.name: event.data for event in events(ask(client, text=text))}
-    assert found["extracted"]["basis"]["trust"] == ""
-    assert found["scores"]["scores"][0]["factuality_score"] is None
-    assert found["extracted"]["fact_units"] or found["scores"]["passage"]["band"] == "grey"
+    by_name = {event.name: event.data for event in events(ask(client, text=text))}
+    assert by_name["extracted"]["basis"]["trust"] == ""
+    assert by_name["scores"]["scores"][0]["factuality_score"] is None
+    assert by_name["extracted"]["fact_units"] or by_name["scores"]["passage"]["band"] == "grey"
 
 
 def test_a_text_is_kept_under_a_name_that_is_a_function_of_it(base: Setup, tmp_path: Path) -> None:
@@ -166,8 +169,8 @@ def test_a_check_keeps_its_place_until_who_asked_hangs_up(with_source: Callable[
     source = Slow()
     with opened(with_source(source, limits=ServiceLimits(checks=1))) as client:
         with client.stream("POST", "/check", json={"text": TEXT}) as response:
-            told = read_events(response.iter_lines())
-            next(event for event in told if event.name == "asking")
+            stream = read_events(response.iter_lines())
+            next(event for event in stream if event.name == "asking")
             assert source.asked.wait(30)
             other = client.post("/check", json={"text": TEXT})
             assert other.status_code == 429
@@ -190,11 +193,11 @@ def test_an_endpoint_that_does_not_answer_is_named_while_it_is_waited_for(
 ) -> None:
     llm_server.latency = lambda: 3_600.0
     prompt = replace(base.limits, pulse_seconds=0.01, silent_seconds=0.05)
-    told = {"judge": "llm", "model": "offline-judge", "sources": ["reference"]}
+    options = {"judge": "llm", "model": "offline-judge", "sources": ["reference"]}
 
     with (
         opened(replace(base, limits=prompt, flags={"base_url": llm_server.base_url})) as client,
-        client.stream("POST", "/check", json={"text": TEXT, **told}) as response,
+        client.stream("POST", "/check", json={"text": TEXT, **options}) as response,
     ):
         waits = (one for one in read_events(response.iter_lines()) if one.name == "waiting")
         silent = next(one.data["silent"] for one in waits if one.data["silent"])
@@ -210,22 +213,24 @@ KEPT_FROM: list[tuple[str, dict[str, str], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("url", "variables", "said"), KEPT_FROM, ids=[row[2] for row in KEPT_FROM])
+@pytest.mark.parametrize(
+    ("url", "variables", "message"), KEPT_FROM, ids=[row[2] for row in KEPT_FROM]
+)
 def test_what_keeps_requests_from_an_endpoint_is_said_with_the_remedy(
     base: Setup,
     monkeypatch: pytest.MonkeyPatch,
     url: str,
     variables: dict[str, str],
-    said: str,
+    message: str,
 ) -> None:
-    told = {"judge": "llm", "model": "m", "sources": ["reference"]}
+    options = {"judge": "llm", "model": "m", "sources": ["reference"]}
 
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     with opened(replace(base, flags={"base_url": url})) as client:
-        last = events(client.post("/check", json={"text": TEXT, **told}))[-1]
+        last = events(client.post("/check", json={"text": TEXT, **options}))[-1]
     assert last.data["status"] == 502
-    assert said in last.data["detail"]
+    assert message in last.data["detail"]
 
 
 class Broken(FactSource):

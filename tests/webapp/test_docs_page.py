@@ -10,13 +10,13 @@ from starlette.testclient import TestClient
 from ufo.webapp import docs_page
 
 
-def shown(told: str | None = None, **about: str) -> str:
+def shown(text: str | None = None, **about: str) -> str:
     """The page of an interface with three operations, of which the first is described so."""
-    given: dict[str, Any] = {"version": "1", "description": "About.", **about}
-    app = FastAPI(docs_url=None, **given)
+    options: dict[str, Any] = {"version": "1", "description": "About.", **about}
+    app = FastAPI(docs_url=None, **options)
     app.include_router(docs_page.router)
     for path, method, tag in (("/a", "GET", "one"), ("/b", "POST", "two"), ("/a", "PUT", "one")):
-        description = told if method == "GET" else None
+        description = text if method == "GET" else None
         app.add_api_route(path, lambda: None, methods=[method], tags=[tag], description=description)
     answer = TestClient(app).get("/docs")
     assert answer.headers["content-type"] == "text/html; charset=utf-8"
@@ -24,8 +24,8 @@ def shown(told: str | None = None, **about: str) -> str:
 
 
 def test_operations_stand_under_their_tags_in_their_order() -> None:
-    found = re.findall(r"<h2>(.*?)</h2>|<code>(.*?)</code>", shown())
-    assert ["".join(one) for one in found] == ["one", "GET /a", "PUT /a", "two", "POST /b"]
+    headings = re.findall(r"<h2>(.*?)</h2>|<code>(.*?)</code>", shown())
+    assert ["".join(one) for one in headings] == ["one", "GET /a", "PUT /a", "two", "POST /b"]
 
 
 @pytest.mark.parametrize(

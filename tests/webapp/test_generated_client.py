@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.webapp.conftest import read_events
-from ufo.webapp.desk import Setup
 from ufo.webapp.server import served
+from ufo.webapp.service import Setup
 
 pytestmark = pytest.mark.slow
 TEXT = "Oslo is the capital of Norway."
@@ -46,17 +46,17 @@ def test_it_gets_the_answers_of_the_steps(base: Setup, tmp_path: Path) -> None:
     with served(base) as url:
         generate = [sys.executable, "-m", "openapi_python_client", "generate", "--meta", "none"]
         generate += ["--url", f"{url}/openapi.json", "--output-path", str(tmp_path / "client")]
-        made = subprocess.run(generate, cwd=tmp_path, capture_output=True, text=True)
-        assert made.returncode == 0, made.stdout + made.stderr
+        process = subprocess.run(generate, cwd=tmp_path, capture_output=True, text=True)
+        assert process.returncode == 0, process.stdout + process.stderr
         (tmp_path / "calls.py").write_text(CALLS)
         done = subprocess.run(
             [sys.executable, "calls.py", url, TEXT], cwd=tmp_path, capture_output=True, text=True
         )
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert told["claims"] == [TEXT]
-    assert told["passages"][0] == TEXT  # of the references, and then those of the index
-    assert told["labels"] == [1]
-    assert "Oslo" in told["titles"]
-    assert [event.name for event in read_events(told["events"].split("\n"))][-1] == "done"
-    assert told["wrong"] == ["body.queries"]
+    report = json.loads(done.stdout)
+    assert report["claims"] == [TEXT]
+    assert report["passages"][0] == TEXT  # of the references, and then those of the index
+    assert report["labels"] == [1]
+    assert "Oslo" in report["titles"]
+    assert [event.name for event in read_events(report["events"].split("\n"))][-1] == "done"
+    assert report["wrong"] == ["body.queries"]

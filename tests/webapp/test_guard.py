@@ -14,9 +14,9 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from tests.webapp.conftest import opened
-from ufo.webapp.desk import Setup
 from ufo.webapp.guard import Guard
 from ufo.webapp.limits import ServiceLimits
+from ufo.webapp.service import Setup
 
 TOKEN = "s3cret-🛸"
 ADDRESS = "http://127.0.0.1:8080"
@@ -154,8 +154,8 @@ POLICY = {
 
 
 def policy(headers: Mapping[str, str]) -> dict[str, str]:
-    said = headers["Content-Security-Policy"].split("; ")
-    return {name: value for name, _, value in (one.partition(" ") for one in said)}
+    directives = headers["Content-Security-Policy"].split("; ")
+    return {name: value for name, _, value in (one.partition(" ") for one in directives)}
 
 
 @pytest.mark.parametrize("path", ["/runs", "/nothing", "/openapi.json", "/docs", "/refused"])
@@ -435,8 +435,8 @@ def test_with_the_token_any_host_and_any_origin_is_let_in() -> None:
 
 def test_a_bearer_opens_nothing_where_there_is_no_token() -> None:
     foreign = {"Origin": "https://evil.example"}
-    for given in ("", "None", TOKEN):
-        assert guarded().get("/runs", headers=bearer(given) | foreign).status_code == 403
+    for token in ("", "None", TOKEN):
+        assert guarded().get("/runs", headers=bearer(token) | foreign).status_code == 403
     assert guarded("").get("/runs", headers=bearer("") | foreign).status_code == 403
 
 

@@ -83,10 +83,10 @@ def test_nothing_in_a_field_is_more_than_data(
 
 def test_a_stream_cannot_be_broken_by_its_text(client: httpx.Client) -> None:
     text = "Oslo is big.\r\n\r\nevent: error\ndata: {}\n\nLima is small.\u2028 " + SCRIPT
-    found = events(client.post("/check", json={**POSTS["/check"], "text": text}))
+    stream = events(client.post("/check", json={**POSTS["/check"], "text": text}))
     steps = {"started", "extracted", "asking", "checked", "scores", "done"}
-    assert {event.name for event in found} <= steps
-    assert found[1].data["response"]["text"] == text
+    assert {event.name for event in stream} <= steps
+    assert stream[1].data["response"]["text"] == text
 
 
 @pytest.mark.parametrize("evil", STRINGS)
@@ -115,8 +115,8 @@ def test_bodies_that_are_no_request_are_reported_so(client: httpx.Client, path: 
         harmless(response, 400, 422)
         assert response.json()["remedy"]
     for kind in ("text/plain", "application/xml", "multipart/form-data", "x"):
-        given = json.dumps(POSTS[path]).encode()
-        harmless(client.post(path, content=given, headers={"Content-Type": kind}), 422)
+        sent = json.dumps(POSTS[path]).encode()
+        harmless(client.post(path, content=sent, headers={"Content-Type": kind}), 422)
 
 
 def test_a_long_text_is_checked_whole(client: httpx.Client) -> None:

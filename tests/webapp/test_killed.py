@@ -22,23 +22,23 @@ PATIENCE = 60.0
 def until(done: Callable[[], Any], what: str) -> Any:
     """Look again until there is something, and return it."""
     ends = time.monotonic() + PATIENCE
-    while not (found := done()):
+    while not (answer := done()):
         assert time.monotonic() < ends, what
         time.sleep(0.02)
-    return found
+    return answer
 
 
 def session_of(pid: int) -> list[int]:
     """The living processes of the session that a process leads."""
-    found = []
+    processes = []
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
             state, _, _, session = path.read_text().rpartition(")")[2].split()[:4]
         except OSError:  # it has just ended
             continue
         if int(session) == pid and state not in "ZX":
-            found.append(int(path.parent.name))
-    return found
+            processes.append(int(path.parent.name))
+    return processes
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ import pytest
 from tests.webapp.conftest import opened
 from ufo.pipelines.labels import import_sheet
 from ufo.schemas.results import open_results
-from ufo.webapp.desk import Setup
+from ufo.webapp.service import Setup
 
 
 @pytest.fixture
@@ -27,12 +27,12 @@ def runs(base: Setup, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def client(base: Setup, runs: Path) -> Iterator[httpx.Client]:
-    with opened(replace(base, results=runs)) as found:
-        yield found
+    with opened(replace(base, results=runs)) as client:
+        yield client
 
 
-def say(client: httpx.Client, unit: str, run: str = "older", **said: Any) -> Any:
-    body = {"response_id": "r1", "unit_id": unit, **said}
+def say(client: httpx.Client, unit: str, run: str = "older", **fields: Any) -> Any:
+    body = {"response_id": "r1", "unit_id": unit, **fields}
     response = client.post(f"/runs/{run}/labels", json=body)
     assert response.status_code == 200, response.text
     return {row["unit_id"]: (row["label"], row["note"]) for row in response.json()}
@@ -40,8 +40,8 @@ def say(client: httpx.Client, unit: str, run: str = "older", **said: Any) -> Any
 
 def corrected(client: httpx.Client, run: str = "older") -> str | None:
     """How many labels correct the score."""
-    found = client.get("/reports/corrected_scores", params={"run": run}).text
-    rows = csv.DictReader(io.StringIO(found))
+    report = client.get("/reports/corrected_scores", params={"run": run}).text
+    rows = csv.DictReader(io.StringIO(report))
     labelled = (r["n_labelled"] for r in rows if (r["level"], r["mode"]) == ("run", "seq"))
     return next(labelled, None)
 
@@ -52,8 +52,8 @@ def test_what_is_said_is_kept_changed_taken_back_and_corrects_the_score(
     assert corrected(client) is None
     assert say(client, "u1", label=0) == {"u1": (0, None)}
     assert say(client, "u1", label=1) == {"u1": (1, None)}
-    told = say(client, "u2", label=1, note="=read it")
-    assert told == {"u1": (1, None), "u2": (1, "=read it")}
+    labels = say(client, "u2", label=1, note="=read it")
+    assert labels == {"u1": (1, None), "u2": (1, "=read it")}
     assert corrected(client) == "2"
     whole = client.get("/runs/older/responses/r1").json()
     assert {row["unit_id"]: row["label"] for row in whole["labels"]} == {"u1": 1, "u2": 1}
@@ -70,8 +70,8 @@ def test_what_is_said_is_kept_changed_taken_back_and_corrects_the_score(
     assert corrected(client, "inner:older") == "1"
     assert (runs / "inner" / "labels" / "page.parquet").exists()
     for unit in ("u1", "u2"):
-        told = say(client, unit)
-    assert told == {}
+        labels = say(client, unit)
+    assert labels == {}
     assert corrected(client) is None
 
 
@@ -95,9 +95,9 @@ def test_the_sheet_is_read_back_by_the_command(
     ]
     sheet = tmp_path / "labels.csv"
     sheet.write_text(text, encoding="utf-8")
-    found = import_sheet(str(runs), str(sheet), "again")
-    assert found["true"] == 2
-    assert found["false"] == 0
+    counts = import_sheet(str(runs), str(sheet), "again")
+    assert counts["true"] == 2
+    assert counts["false"] == 0
     # Who labels on the page counts once.
     with open_results(runs, "older") as results:
         labels = results.query("SELECT DISTINCT label, n_labels FROM human_labels").to_pylist()
@@ -112,8 +112,8 @@ def test_a_sheet_that_was_drawn_keeps_its_weights(
     import_sheet(str(runs), str(sheet))
     say(client, "u2", label=1)
     with open_results(runs, "older") as results:
-        found = results.query("SELECT unit_id, weight FROM human_labels ORDER BY unit_id")
-    assert found.to_pydict() == {"unit_id": ["u1", "u2", "u3"], "weight": [2.0, None, 2.0]}
+        rows = results.query("SELECT unit_id, weight FROM human_labels ORDER BY unit_id")
+    assert rows.to_pydict() == {"unit_id": ["u1", "u2", "u3"], "weight": [2.0, None, 2.0]}
 
 
 @pytest.mark.parametrize(

@@ -61,11 +61,11 @@ def test_a_part_of_a_second_is_not_lost_between_requests() -> None:
     clock = Clock()
     rate = Rate(60, clock)
     taken(rate)
-    found = []
+    allowed = []
     for _ in range(8):
         clock.now += SECONDS
-        found.append(taken(rate, tries=1))
-    assert found == [0, 0, 0, 1, 0, 0, 0, 1]
+        allowed.append(taken(rate, tries=1))
+    assert allowed == [0, 0, 0, 1, 0, 0, 0, 1]
 
 
 def test_clients_do_not_use_up_the_requests_of_each_other() -> None:
@@ -110,10 +110,10 @@ def test_a_client_that_came_again_is_not_the_one_not_seen_for_longest() -> None:
 @pytest.mark.parametrize("most", [1, 2, 3])
 def test_one_more_than_the_slots_is_refused(most: int) -> None:
     slots = Slots(most, "checks")
-    held = [slots.one() for _ in range(most)]
-    for one in held:
-        one.__enter__()
-    with pytest.raises(Refused, match=f"^{most} checks are under way") as refused, slots.one():
+    held = [slots.slot() for _ in range(most)]
+    for slot in held:
+        slot.__enter__()
+    with pytest.raises(Refused, match=f"^{most} checks are under way") as refused, slots.slot():
         pass
     assert refused.value.status == 429
     assert refused.value.seconds == 2.0
@@ -122,19 +122,19 @@ def test_one_more_than_the_slots_is_refused(most: int) -> None:
 
 def test_a_slot_is_free_again_after_its_work_also_if_that_failed() -> None:
     slots = Slots(1, "checks")
-    with slots.one():
+    with slots.slot():
         pass
-    with pytest.raises(ValueError, match="no work"), slots.one():
+    with pytest.raises(ValueError, match="no work"), slots.slot():
         raise ValueError("no work")
-    with slots.one():
+    with slots.slot():
         pass
 
 
 def test_one_who_is_refused_frees_no_slot() -> None:
     slots = Slots(1, "checks")
-    with slots.one():
+    with slots.slot():
         for _ in range(2):
-            with pytest.raises(Refused), slots.one():
+            with pytest.raises(Refused), slots.slot():
                 pass
 
 

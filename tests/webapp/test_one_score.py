@@ -14,12 +14,12 @@ import ufo
 from tests.conftest import rows_of, write_run
 from tests.webapp.conftest import opened
 from ufo.pipelines.cli import main
-from ufo.pipelines.reports.asked import Asked
+from ufo.pipelines.reports.check_settings import CheckSettings
 from ufo.pipelines.reports.html_report import render_html
 from ufo.schemas.results import open_results
 from ufo.transforms.check_text import CheckedText
 from ufo.transforms.sources.fact_source import SourceSpec
-from ufo.webapp.desk import Setup
+from ufo.webapp.service import Setup
 
 VOTES = {
     "half": {"u1": {"ref": "s"}, "u2": {"ref": "n"}},
@@ -42,22 +42,22 @@ ROWS = rows_of(VOTES, sources=("ref",), models=dict.fromkeys(VOTES, "m"))
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of these responses."""
-    made = tmp_path_factory.mktemp("one-score")
-    write_run(made, ROWS)
-    return made
+    path = tmp_path_factory.mktemp("one-score")
+    write_run(path, ROWS)
+    return path
 
 
 @pytest.fixture(scope="module")
 def service(base: Setup, folder: Path) -> Iterator[httpx.Client]:
     """A service over that run."""
-    with opened(replace(base, results=folder)) as found:
-        yield found
+    with opened(replace(base, results=folder)) as client:
+        yield client
 
 
 def test_a_score_is_the_same_in_reports(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["report", str(folder), "scores", "--json"]) == 0
-    found = {row["response_id"]: row for row in json.loads(capsys.readouterr().out)}
-    assert {name: row["factuality_score"] for name, row in found.items()} == SCORES
+    by_response = {row["response_id"]: row for row in json.loads(capsys.readouterr().out)}
+    assert {name: row["factuality_score"] for name, row in by_response.items()} == SCORES
 
 
 def test_a_score_is_the_same_on_the_page_of_a_report(folder: Path) -> None:
@@ -78,17 +78,17 @@ def test_a_score_is_the_same_on_the_page_of_a_report(folder: Path) -> None:
 def test_a_score_is_the_same_in_the_list_of_the_service(service: httpx.Client) -> None:
     listed = service.get("/runs/r1/responses").json()["rows"]
     assert {row["response_id"]: row["factuality_score"] for row in listed} == SCORES
-    told = {row["response_id"]: row["words"].removeprefix("⚠ ") for row in listed}
-    assert told == WORDS | {"half": "0.500"}
+    by_response = {row["response_id"]: row["words"].removeprefix("⚠ ") for row in listed}
+    assert by_response == WORDS | {"half": "0.500"}
 
 
 @pytest.mark.parametrize("name", SCORES)
 def test_a_score_is_the_same_where_the_service_shows_a_response(
     service: httpx.Client, name: str
 ) -> None:
-    (one,) = service.get(f"/runs/r1/responses/{name}").json()["scores"]["scores"]
-    assert one["factuality_score"] == SCORES[name]
-    assert one["words"] == WORDS[name]
+    (score,) = service.get(f"/runs/r1/responses/{name}").json()["scores"]["scores"]
+    assert score["factuality_score"] == SCORES[name]
+    assert score["words"] == WORDS[name]
 
 
 @pytest.mark.parametrize("name", SCORES)
@@ -98,7 +98,7 @@ def test_a_score_is_the_same_in_python(name: str) -> None:
         for table in ("responses", "sentences", "fact_units", "evidence", "verdicts")
     }
     (response,) = own.pop("responses")
-    asked = Asked(
+    asked = CheckSettings(
         judge="offline",
         sources=[SourceSpec("ref", "reference")],
         mode="seq",
@@ -156,8 +156,8 @@ ASKED: dict[str, Any] = {
 def test_each_choice_decides(client: httpx.Client, changes: dict[str, Any], labels: str) -> None:
     """The label of each claim is 1, 0, or a dash where it is undecided."""
     answer = client.post("/score", json=ASKED | changes)
-    found = [row["label"] for row in answer.json()["verdicts"]]
-    assert "".join("-" if label is None else str(label) for label in found) == labels
+    verdicts = [row["label"] for row in answer.json()["verdicts"]]
+    assert "".join("-" if label is None else str(label) for label in verdicts) == labels
 
 
 @pytest.mark.parametrize(
@@ -179,21 +179,21 @@ def test_a_text_whose_extraction_failed_says_so_where_it_has_no_claim(
     client: httpx.Client,
 ) -> None:
     nothing = ASKED | {"fact_units": [], "evidence": []}
-    said = {
+    by_failure = {
         failed: client.post("/score", json=nothing | {"extraction_failed": failed}).json()
         for failed in (True, False)
     }
-    assert said[True]["headline"] == "Not scored: the claims could not be extracted"
-    assert said[False]["headline"] == "No claim to check"
+    assert by_failure[True]["headline"] == "Not scored: the claims could not be extracted"
+    assert by_failure[False]["headline"] == "No claim to check"
 
 
 def test_each_field_of_a_row_reaches_the_scores(client: httpx.Client) -> None:
     unusable = [{**row, "reason": "unsupported_language"} for row in ASKED["evidence"]]
-    found = client.post("/score", json=ASKED | {"evidence": unusable}).json()
-    assert found["scores"][0]["n_unusable"] == 6
-    found = client.post("/score", json=ASKED).json()
-    assert found["scores"][0]["n_judgements"] == 5
-    assert [one["n_refuted"] for one in found["sentences"]] == [1, 1, 0]
-    assert found["passage"]["n_supported"] == 2
-    shares = {row["source_category"]: row["n_evidence"] for row in found["categories"]}
+    scores = client.post("/score", json=ASKED | {"evidence": unusable}).json()
+    assert scores["scores"][0]["n_unusable"] == 6
+    scores = client.post("/score", json=ASKED).json()
+    assert scores["scores"][0]["n_judgements"] == 5
+    assert [one["n_refuted"] for one in scores["sentences"]] == [1, 1, 0]
+    assert scores["passage"]["n_supported"] == 2
+    shares = {row["source_category"]: row["n_evidence"] for row in scores["categories"]}
     assert shares == {"news": 2, "blog": 3}

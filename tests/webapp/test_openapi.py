@@ -25,9 +25,9 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from ufo.webapp.desk import Setup
 from ufo.webapp.limits import ServiceLimits
 from ufo.webapp.server import served
+from ufo.webapp.service import Setup
 
 EXAMPLES = 10
 JSON = {"Content-Type": "application/json"}
@@ -103,8 +103,8 @@ def test_at_the_bounds_of_every_field_answers_are_as_described(
 def test_the_document_and_the_interface_for_people_have_every_operation(
     document: Any, client: httpx.Client
 ) -> None:
-    found = [result.ok() for result in document.get_all_operations()]
-    assert sorted(f"{one.method.upper()} {one.path}" for one in found) == sorted(OPERATIONS)
+    operations = [result.ok() for result in document.get_all_operations()]
+    assert sorted(f"{one.method.upper()} {one.path}" for one in operations) == sorted(OPERATIONS)
     assert client.get("/openapi.json").json()["openapi"].startswith("3.1")
     assert client.get("/redoc").status_code == 404
     shown = client.get("/docs").text
@@ -149,7 +149,7 @@ def test_every_step_has_a_worked_call_that_works(client: httpx.Client) -> None:
             for command in call.split("|\n"):
                 _curl, *options, address, _json, body = shlex.split(command)
                 assert set(options) <= {"-s", "-N"}
-                given = answer if body == "@-" else body
-                asked = client.post(f"/{address.partition('/')[2]}", content=given, headers=JSON)
+                content = answer if body == "@-" else body
+                asked = client.post(f"/{address.partition('/')[2]}", content=content, headers=JSON)
                 assert asked.status_code == 200, asked.text
                 answer = asked.text

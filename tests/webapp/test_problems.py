@@ -50,9 +50,9 @@ ERRORS: list[tuple[Exception, int, str]] = [
 def test_an_error_has_its_status(
     error: Exception, status: int, detail: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    found = problem_of(error)
-    assert found.status == status
-    assert found.detail == detail
+    problem = problem_of(error)
+    assert problem.status == status
+    assert problem.detail == detail
     # What is the fault of a request is not logged.
     with caplog.at_level(logging.ERROR, "ufo.web"):
         log(error)
@@ -60,14 +60,14 @@ def test_an_error_has_its_status(
     assert traces == [error] * (status == 500)
 
 
-@pytest.mark.parametrize(("seconds", "told"), [(0.0, "1"), (1.0, "1"), (1.1, "2"), (30.0, "30")])
-def test_who_is_refused_waits_a_whole_second_at_least(seconds: float, told: str) -> None:
-    assert refusal(Refused(429, "x", "wait", seconds)).headers["retry-after"] == told
+@pytest.mark.parametrize(("seconds", "header"), [(0.0, "1"), (1.0, "1"), (1.1, "2"), (30.0, "30")])
+def test_who_is_refused_waits_a_whole_second_at_least(seconds: float, header: str) -> None:
+    assert refusal(Refused(429, "x", "wait", seconds)).headers["retry-after"] == header
 
 
 def test_twenty_wrong_fields_are_told_and_not_what_they_had() -> None:
-    one: dict[str, Any] = {"loc": ("body", 3, "l" * 300), "msg": "m" * 600, "input": "secret"}
-    found = problem_of(RequestValidationError([one] * 21)).errors
-    assert len(found) == 20
-    assert found[0].where == ("body.3." + "l" * 300)[:200]
-    assert found[0].message == "m" * 500
+    error: dict[str, Any] = {"loc": ("body", 3, "l" * 300), "msg": "m" * 600, "input": "secret"}
+    errors = problem_of(RequestValidationError([error] * 21)).errors
+    assert len(errors) == 20
+    assert errors[0].where == ("body.3." + "l" * 300)[:200]
+    assert errors[0].message == "m" * 500

@@ -13,7 +13,7 @@ from tests.conftest import rows_of, write_run
 from tests.webapp.conftest import VOTES, opened
 from ufo.schemas.tables import KEYS, TABLES
 from ufo.schemas.views import load_views
-from ufo.webapp.desk import Setup
+from ufo.webapp.service import Setup
 
 
 def rows(client: httpx.Client, name: str, **params: str) -> list[dict[str, str]]:
@@ -23,12 +23,12 @@ def rows(client: httpx.Client, name: str, **params: str) -> list[dict[str, str]]
 
 
 def test_reports_are_listed_that_have_rows(client: httpx.Client) -> None:
-    found = {one["name"]: one for one in client.get("/reports").json()}
-    assert found.keys() >= {"scores", "source_contributions"}
-    assert found.keys().isdisjoint({"recall_scores", "corrected_scores"})
-    assert [name for name in found if not rows(client, name)] == []
+    reports = {one["name"]: one for one in client.get("/reports").json()}
+    assert reports.keys() >= {"scores", "source_contributions"}
+    assert reports.keys().isdisjoint({"recall_scores", "corrected_scores"})
+    assert [name for name in reports if not rows(client, name)] == []
     views = {view.name: view for view in load_views()}
-    scores = found["scores"]
+    scores = reports["scores"]
     assert scores["title"] == views["scores"].title
     assert scores["help"] == views["scores"].summary
     assert scores["group"] == "Scores"
@@ -45,8 +45,8 @@ def test_reports_are_of_the_newest_run_unless_another_is_named(client: httpx.Cli
 
 @pytest.mark.parametrize("name", TABLES)
 def test_a_table_is_in_the_order_of_its_keys(client: httpx.Client, name: str) -> None:
-    found = rows(client, name, run="older")
-    keys = [tuple(row[key] for key in KEYS[name]) for row in found]
+    table = rows(client, name, run="older")
+    keys = [tuple(row[key] for key in KEYS[name]) for row in table]
     numbers = [at for at, key in enumerate(KEYS[name]) if key in ("sentence_index", "position")]
     ordered = sorted(
         keys, key=lambda key: [int(k) if at in numbers else k for at, k in enumerate(key)]
@@ -57,8 +57,8 @@ def test_a_table_is_in_the_order_of_its_keys(client: httpx.Client, name: str) ->
 def test_a_report_is_in_its_order(client: httpx.Client) -> None:
     (view,) = (view for view in load_views() if view.name == "scores")
     assert view.order == "run, mode, source, response_id"
-    found = rows(client, "scores", run="older", format="csv")
-    order = [(row["mode"], row["source"], row["response_id"]) for row in found]
+    table = rows(client, "scores", run="older", format="csv")
+    order = [(row["mode"], row["source"], row["response_id"]) for row in table]
     assert len({mode for mode, *_ in order}) > 1
     assert order == sorted(order)
 
@@ -74,9 +74,9 @@ def test_a_report_is_in_its_order(client: httpx.Client) -> None:
 def test_what_is_no_report_names_those_there_are(client: httpx.Client, name: str) -> None:
     answer = client.get(f"/reports/{name}")
     assert answer.status_code == 404
-    told = answer.json()["detail"]
-    assert told.startswith("no report of that name; there are: agreement, category_shares, ")
-    assert "band_of" not in told
+    message = answer.json()["detail"]
+    assert message.startswith("no report of that name; there are: agreement, category_shares, ")
+    assert "band_of" not in message
 
 
 def test_another_format_is_refused(client: httpx.Client) -> None:
@@ -99,8 +99,8 @@ def test_a_report_is_a_file_of_its_name_under_its_columns(client: httpx.Client) 
     ],
 )
 def test_a_cell_is_no_formula(base: Setup, tmp_path: Path, text: Any, cell: str) -> None:
-    made = rows_of(VOTES)
-    made["responses"] = [replace(row, question=text) for row in made["responses"]]
-    write_run(tmp_path, made)
+    tables = rows_of(VOTES)
+    tables["responses"] = [replace(row, question=text) for row in tables["responses"]]
+    write_run(tmp_path, tables)
     with opened(replace(base, results=tmp_path)) as client:
         assert {row["question"] for row in rows(client, "responses")} == {cell}

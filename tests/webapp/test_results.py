@@ -15,7 +15,7 @@ import pytest
 from tests.webapp.browser.patient_service import NOT_JUDGED, NOT_READ, patient
 from tests.webapp.conftest import events, opened, read_events
 from ufo.pipelines.cli import main
-from ufo.webapp.desk import Setup
+from ufo.webapp.service import Setup
 
 ASKED = {
     "text": "Oslo is the capital of Norway. Oslo was founded in 1600.",
@@ -41,15 +41,15 @@ def check(service: httpx.Client, **changes: Any) -> str:
 
 def test_a_result_is_kept_with_what_was_asked(service: httpx.Client) -> None:
     stream = events(service.post("/check", json=ASKED))
-    found = {event.name: event.data for event in stream}
-    kept = service.get(f"/results/{found['started']['id']}").json()
+    by_name = {event.name: event.data for event in stream}
+    kept = service.get(f"/results/{by_name['started']['id']}").json()
     assert kept["status"] == "done"
     assert kept["request"] == ASKED
-    assert kept["scores"] == found["scores"]
-    assert kept["basis"] == found["done"]["basis"]
-    assert kept["layout"] == found["extracted"]["layout"]
-    told = [row for event in stream for row in event.data.get("evidence", [])]
-    assert sorted(map(str, kept["evidence"])) == sorted(map(str, told))
+    assert kept["scores"] == by_name["scores"]
+    assert kept["basis"] == by_name["done"]["basis"]
+    assert kept["layout"] == by_name["extracted"]["layout"]
+    evidence = [row for event in stream for row in event.data.get("evidence", [])]
+    assert sorted(map(str, kept["evidence"])) == sorted(map(str, evidence))
     assert kept["labels"] == []
     assert kept["left_out"] == {"without_passages": [], "without_categories": [], "words": ""}
 
@@ -78,14 +78,14 @@ def test_what_is_left_out_changes_scores_and_is_said(service: httpx.Client) -> N
         row for row in whole["evidence"] if row["source"] == "reference" and row["label"] == 0
     )
     without = {"without": refuted["passage_id"], "without_category": "wiki"}
-    found = service.get(f"/results/{name}", params=without).json()
-    assert found["evidence"] == whole["evidence"]
+    result = service.get(f"/results/{name}", params=without).json()
+    assert result["evidence"] == whole["evidence"]
     assert whole["score"] == 0.5
-    assert found["score"] == 0.0
-    assert found["score_in_words"].startswith("no score")
-    assert found["verdicts"] == found["scores"]["verdicts"]
-    assert found["left_out"]["without_passages"] == [refuted["passage_id"]]
-    words = found["left_out"]["words"]
+    assert result["score"] == 0.0
+    assert result["score_in_words"].startswith("no score")
+    assert result["verdicts"] == result["scores"]["verdicts"]
+    assert result["left_out"]["without_passages"] == [refuted["passage_id"]]
+    words = result["left_out"]["words"]
     assert words.startswith("The reader left out ")
     assert "1 passage" in words
     assert "category 'wiki'" in words
@@ -98,12 +98,12 @@ def test_what_is_left_out_changes_scores_and_is_said(service: httpx.Client) -> N
 def test_the_report_of_a_response_of_a_run_leaves_out_the_same(client: httpx.Client) -> None:
     whole = client.get("/runs/older/responses/r1").json()
     passage = next(row["passage_id"] for row in whole["evidence"] if row["passage_id"])
-    found = client.get("/runs/older/responses/r1", params={"without": passage}).json()
+    result = client.get("/runs/older/responses/r1", params={"without": passage}).json()
     report = client.get(
         "/runs/older/response.html", params={"response": "r1", "without": passage}
     ).text
-    assert found["left_out"]["words"].split(" (")[0] in report
-    assert found["headline"] in report
+    assert result["left_out"]["words"].split(" (")[0] in report
+    assert result["headline"] in report
 
 
 def test_a_large_text_has_a_report(service: httpx.Client) -> None:
@@ -120,11 +120,11 @@ def test_a_label_is_saved_and_removed(service: httpx.Client) -> None:
         "response_id": kept["response"]["response_id"],
         "unit_id": kept["fact_units"][0]["unit_id"],
     }
-    said = service.post(f"/results/{name}/labels", json={**of, "label": 1, "note": "seen"}).json()
-    assert [(row["unit_id"], row["label"], row["note"]) for row in said] == [
+    labels = service.post(f"/results/{name}/labels", json={**of, "label": 1, "note": "seen"}).json()
+    assert [(row["unit_id"], row["label"], row["note"]) for row in labels] == [
         (of["unit_id"], 1, "seen")
     ]
-    assert service.get(f"/results/{name}").json()["labels"] == said
+    assert service.get(f"/results/{name}").json()["labels"] == labels
     assert service.post(f"/results/{name}/labels", json={**of, "label": None}).json() == []
     assert service.get(f"/results/{name}").json() == kept
     other = {**of, "unit_id": "other"}
@@ -186,13 +186,13 @@ def test_a_damaged_result_is_said_and_can_be_deleted(service: httpx.Client, tmp_
 
 def test_a_cancelled_check_keeps_what_it_found(base: Setup, tmp_path: Path) -> None:
     text = f"Oslo is the capital of {NOT_JUDGED}. Lima is the capital of Peru."
-    made = replace(patient(str(tmp_path)), limits=base.limits)
+    service_setup = replace(patient(str(tmp_path)), limits=base.limits)
     asked = {
         "text": text,
         "references": ["Oslo is the capital of Norway."],
         "sources": ["reference"],
     }
-    with opened(made) as client:
+    with opened(service_setup) as client:
         with client.stream("POST", "/check", json=asked) as answer:
             stream = read_events(answer.iter_lines())
             name = next(stream).data["id"]
@@ -205,11 +205,11 @@ def test_a_cancelled_check_keeps_what_it_found(base: Setup, tmp_path: Path) -> N
 
 
 def test_a_check_under_way_is_not_a_result_yet(base: Setup, tmp_path: Path) -> None:
-    made = replace(patient(str(tmp_path)), limits=base.limits)
+    service_setup = replace(patient(str(tmp_path)), limits=base.limits)
     asked = {"text": f"Lima is the capital of {NOT_READ}."}
-    with opened(made) as client, client.stream("POST", "/check", json=asked) as answer:
+    with opened(service_setup) as client, client.stream("POST", "/check", json=asked) as answer:
         stream = read_events(answer.iter_lines())
         name = next(stream).data["id"]
-        found = client.get(f"/results/{name}")
-    assert found.status_code == 409
-    assert "still under way" in found.json()["detail"]
+        refusal = client.get(f"/results/{name}")
+    assert refusal.status_code == 409
+    assert "still under way" in refusal.json()["detail"]

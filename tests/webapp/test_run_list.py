@@ -14,7 +14,7 @@ from tests.conftest import rows_of, write_run
 from tests.pipelines.conftest import ok
 from tests.webapp.conftest import opened
 from ufo.schemas.tables import Run, run_in
-from ufo.webapp.desk import Setup
+from ufo.webapp.service import Setup
 
 VOTES = {"a": {"u1": {"ref": "s"}, "u2": {"ref": "r"}}, "b": {"u3": {"ref": "s"}}}
 ROWS = rows_of(VOTES, ("ref",), models={"a": "m2", "b": "m1"})
@@ -75,8 +75,8 @@ def test_a_run_without_a_score_says_why(
 ) -> None:
     write_run(tmp_path, rows_of(votes, ("ref",)), "r1")
     with opened(replace(base, results=tmp_path)) as client:
-        found = figures(client)["r1"]["figures"]
-    assert (found["words"], found["score"]) == (words, None)
+        run = figures(client)["r1"]["figures"]
+    assert (run["words"], run["score"]) == (words, None)
 
 
 def test_a_damaged_run_says_so_and_the_others_are_listed(base: Setup, folder: Path) -> None:
@@ -107,8 +107,8 @@ def test_a_run_is_renamed_and_stays_valid(own: httpx.Client, folder: Path) -> No
     assert renamed.json()["title"] == "مرحبا <b> 你好"
     assert titles(own)["team:new"] == "مرحبا <b> 你好"
     assert "مرحبا &lt;b&gt;" in own.get("/runs/team:new/overview.html").text
-    found = json.loads(manifest.read_text())
-    assert {name: found[name] for name in kept} == kept
+    written = json.loads(manifest.read_text())
+    assert {name: written[name] for name in kept} == kept
     assert replace(read(folder / "team" / "run=new"), title=before.title) == before
     assert "new  finished" in ok("status", folder / "team", "--check").out
     assert "2 of 3 claims supported" in ok("report", folder / "team").out

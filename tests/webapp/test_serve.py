@@ -16,11 +16,11 @@ from tests.llm_server import LlmServer
 from tests.webapp.conftest import command, opened
 from ufo.pipelines.cli import main
 from ufo.pipelines.commands.serve import example_index, setup
-from ufo.pipelines.options.jobs import offered
+from ufo.pipelines.options.choose_sources import offered_sources
 from ufo.pipelines.version import VERSION
 from ufo.schemas.errors import UsageError
-from ufo.webapp import about, models
-from ufo.webapp.desk import Desk, Setup
+from ufo.webapp import about, request_models
+from ufo.webapp.service import Service, Setup
 
 
 def test_the_command_serves_until_interrupted(index: Path, tmp_path: Path) -> None:
@@ -45,14 +45,14 @@ def test_an_answer_on_an_open_connection_is_not_held_back(client: httpx.Client) 
 @pytest.fixture
 def taken() -> Iterator[int]:
     """A port on which somebody else listens."""
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        one.listen()
-        yield one.getsockname()[1]
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        yield listener.getsockname()[1]
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         pytest.param(["--index", "EMPTY"], "EMPTY", id="a folder that is no index"),
         pytest.param(
@@ -73,18 +73,18 @@ def test_what_cannot_be_served_is_reported(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     words: list[str],
-    said: str,
+    message: str,
 ) -> None:
-    given = [word.replace("EMPTY", str(tmp_path)) for word in words]
-    assert main(["serve", "--port", "0", "--index", str(index), *given]) == 2
-    assert said.replace("EMPTY", str(tmp_path)) in capsys.readouterr().err
+    arguments = [word.replace("EMPTY", str(tmp_path)) for word in words]
+    assert main(["serve", "--port", "0", "--index", str(index), *arguments]) == 2
+    assert message.replace("EMPTY", str(tmp_path)) in capsys.readouterr().err
 
 
 # Who may use the service is decided before anybody listens; a port that is taken ends it then.
 @pytest.mark.parametrize(
-    ("host", "token", "said"),
+    ("host", "token", "message"),
     [
-        ("127.0.0.1", "", "cannot be used: Address already in use; choose another port"),
+        ("127.0.0.1", "", "cannot be used: Address already in use; choose_sources another port"),
         ("localhost", "", "cannot be used"),
         ("::1", "", "--host ::1 --port"),
         ("0.0.0.0", "", "--host '0.0.0.0' opens the service to other computers, which needs"),
@@ -100,7 +100,7 @@ def test_a_service_for_others_needs_a_token(
     monkeypatch: pytest.MonkeyPatch,
     host: str,
     token: str,
-    said: str,
+    message: str,
 ) -> None:
     monkeypatch.setenv("UFO_TOKEN", token)
     with socket.socket(socket.AF_INET6) as other:
@@ -110,24 +110,24 @@ def test_a_service_for_others_needs_a_token(
                 other.listen()
         words = ["--host", host, "--port", str(taken), "--index", str(index)]
         assert main(["serve", *words]) == 2
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def test_the_set_up_has_what_is_given(index: Path) -> None:
-    made = setup("some/runs", str(index), "secret")
-    assert made.results == Path("some/runs").absolute()
-    assert made.index == str(index)
-    assert made.token == "secret"
-    assert made.version == VERSION
-    assert list(made.evaluate[1:]) == ["-m", "ufo.pipelines.cli", "evaluate"]
+    service_setup = setup("some/runs", str(index), "secret")
+    assert service_setup.results == Path("some/runs").absolute()
+    assert service_setup.index == str(index)
+    assert service_setup.token == "secret"
+    assert service_setup.version == VERSION
+    assert list(service_setup.evaluate[1:]) == ["-m", "ufo.pipelines.cli", "evaluate"]
 
 
 AT = {"base_url": "http://127.0.0.1:9/v1"}
 
 
-def values_of(made: Setup) -> dict[str, Any]:
+def values_of(service_setup: Setup) -> dict[str, Any]:
     """What the service uses where a request does not say otherwise."""
-    return {one.name: one.value for one in about.options(Desk(made)).settings}
+    return {one.name: one.value for one in about.options(Service(service_setup)).settings}
 
 
 @pytest.mark.parametrize(
@@ -153,13 +153,13 @@ def test_the_settings_follow_from_the_flags(
 ) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
-    found = values_of(setup("runs", str(index), flags=flags))
+    values = values_of(setup("runs", str(index), flags=flags))
     usual = {"judge": "offline", "verifier": "overlap", "model": None, "formulation": "function"}
-    assert {name: found[name] for name in usual} == {**usual, **other}
+    assert {name: values[name] for name in usual} == {**usual, **other}
 
 
 @pytest.mark.parametrize(
-    ("usual", "asked", "sources", "found"),
+    ("usual", "asked", "sources", "flags"),
     [
         pytest.param(
             {"passages": 3, "context_sentences": 1},
@@ -211,13 +211,15 @@ def test_a_request_has_the_flags_of_the_service_that_fit_it(
     usual: dict[str, Any],
     asked: dict[str, Any],
     sources: list[str] | None,
-    found: dict[str, Any],
+    flags: dict[str, Any],
 ) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    made = Desk(setup("runs", str(index), flags=usual))
+    service = Service(setup("runs", str(index), flags=usual))
     assert (
-        models.flags_of(made, models.CheckRequest(text="t", references=[], **asked), sources)
-        == found
+        request_models.flags_of(
+            service, request_models.CheckRequest(text="t", references=[], **asked), sources
+        )
+        == flags
     )
 
 
@@ -229,38 +231,44 @@ def test_paths_stay_those_of_the_folder_that_the_service_was_started_in(
     (tmp_path / "prices.yaml").write_text("m: {input: 1, output: 2}\n")
     monkeypatch.chdir(tmp_path)
     paths = {"prompts": "asks", "prices": "prices.yaml"}
-    made = setup("runs", str(index), flags={**AT, "judge": "llm", "web_snapshot": "pages", **paths})
-    found = models.flags_of(Desk(made), models.CheckRequest(text="t", references=[]), None)
-    assert found["prompts"] == f"{tmp_path}/asks"
-    assert found["prices"] == f"{tmp_path}/prices.yaml"
-    assert found["web_snapshot"] == f"{tmp_path}/pages"
+    service = setup(
+        "runs", str(index), flags={**AT, "judge": "llm", "web_snapshot": "pages", **paths}
+    )
+    flags = request_models.flags_of(
+        Service(service), request_models.CheckRequest(text="t", references=[]), None
+    )
+    assert flags["prompts"] == f"{tmp_path}/asks"
+    assert flags["prices"] == f"{tmp_path}/prices.yaml"
+    assert flags["web_snapshot"] == f"{tmp_path}/pages"
 
 
 def test_a_job_searches_the_index_of_the_service(index: Path) -> None:
-    desk = Desk(setup("runs", str(index)))
-    job = models.job_of(desk, models.CheckRequest(text="t", references=[]), ["wikipedia"])
+    service = Service(setup("runs", str(index)))
+    job = request_models.job_of(
+        service, request_models.CheckRequest(text="t", references=[]), ["wikipedia"]
+    )
     assert job.flags["index"] == str(index)
 
 
 def test_what_sources_are_is_said_with_the_flags_of_the_service(index: Path) -> None:
-    made = Desk(setup("runs", str(index), flags={"passages": 7}))
-    found = {one.source: one for one in offered(made.settings)}
-    assert found["wikipedia"].status == "used"
-    assert json.loads(found["reference"].options)["passages"] == 7
+    service = Service(setup("runs", str(index), flags={"passages": 7}))
+    sources = {one.source: one for one in offered_sources(service.settings)}
+    assert sources["wikipedia"].status == "used"
+    assert json.loads(sources["reference"].options)["passages"] == 7
 
 
 @pytest.mark.parametrize(
-    ("sources", "said"),
+    ("sources", "message"),
     [
         (["nonsense"], "unknown fact source of a service 'nonsense'; allowed: llm"),
         (["web"], "the fact source 'web' cannot serve: it needs a search engine: set SERPER"),
     ],
 )
 def test_a_source_that_cannot_serve_is_refused_at_the_start(
-    index: Path, monkeypatch: pytest.MonkeyPatch, sources: list[str], said: str
+    index: Path, monkeypatch: pytest.MonkeyPatch, sources: list[str], message: str
 ) -> None:
     monkeypatch.delenv("SERPER_API_KEY", raising=False)
-    with pytest.raises(UsageError, match=said):
+    with pytest.raises(UsageError, match=message):
         setup("runs", str(index), sources=sources)
 
 
@@ -282,10 +290,10 @@ def test_flags_of_evaluate_hold_where_a_request_does_not_say_otherwise(
     asked = {"text": text, "references": [text], "sources": ["reference"]}
     with LlmServer(keys=None) as server:
         flags = {"model": "offline-judge", "base_url": server.base_url, "cache": "off"}
-        made = setup(str(tmp_path), str(index), flags=flags | {"citation": True})
-        assert values_of(made)["judge"] == "llm"
-        assert values_of(made)["model"] == "offline-judge"
-        with opened(made) as client:
+        service_setup = setup(str(tmp_path), str(index), flags=flags | {"citation": True})
+        assert values_of(service_setup)["judge"] == "llm"
+        assert values_of(service_setup)["model"] == "offline-judge"
+        with opened(service_setup) as client:
 
             def steps(**more: str) -> dict[str, str]:
                 """What is asked for each step."""

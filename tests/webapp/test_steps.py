@@ -8,8 +8,8 @@ import httpx
 import pytest
 
 from tests.webapp.conftest import events, opened
-from ufo.webapp.desk import Setup
 from ufo.webapp.limits import ServiceLimits
+from ufo.webapp.service import Setup
 
 
 def test_verify(client: httpx.Client) -> None:
@@ -19,11 +19,11 @@ def test_verify(client: httpx.Client) -> None:
         "passages": [{"text": text, "title": "Oslo"} for text in passages],
     }
     for name in ("overlap", "bundled"):
-        found = client.post("/verify", json=body | {"verifier": name}).json()
-        assert [row["label"] for row in found["verdicts"]] == [1, 0]
-        assert len(found["evidence"]) == 6
-        assert {row["citation_found"] for row in found["evidence"] if row["citation"]} == {True}
-        assert all(row["model"].startswith(f"{name}@") for row in found["evidence"])
+        reply = client.post("/verify", json=body | {"verifier": name}).json()
+        assert [row["label"] for row in reply["verdicts"]] == [1, 0]
+        assert len(reply["evidence"]) == 6
+        assert {row["citation_found"] for row in reply["evidence"] if row["citation"]} == {True}
+        assert all(row["model"].startswith(f"{name}@") for row in reply["evidence"])
     # A source that failed in the step before is an error in this one.
     answer = {"source": "web", "claim": "Oslo is big.", "outcome": "error", "reason": "transport"}
     failed = {"fact_units": [{"claim": "Oslo is big."}], "answers": [answer]}
@@ -48,11 +48,11 @@ def test_what_a_step_gives_goes_into_the_next_unchanged(client: httpx.Client) ->
     assert passages["answers"][0]["reason"] == "no_references"
     verified = client.post("/verify", json=passages)
     assert verified.status_code == 200, verified.text
-    found = verified.json()
-    assert found["fact_units"] == passages["fact_units"] == extracted["fact_units"]
+    reply = verified.json()
+    assert reply["fact_units"] == passages["fact_units"] == extracted["fact_units"]
     checked = events(client.post("/check", json=asked))[-2].data
-    assert found["verdicts"] == checked["verdicts"]
-    assert [row["source"] for row in found["verdicts"]][:1] == ["wikipedia"]
+    assert reply["verdicts"] == checked["verdicts"]
+    assert [row["source"] for row in reply["verdicts"]][:1] == ["wikipedia"]
     # A text without a claim passes through.
     extracted = client.post("/extract", json={"text": "Hello!"}).json()
     passages = client.post("/passages", json=extracted).json()
@@ -103,26 +103,26 @@ def test_the_response_of_claims(
     client: httpx.Client, body: dict[str, Any], text: str, question: str | None, language: Any
 ) -> None:
     asked = {"claims": CLAIMS, "sources": ["reference"], **body}
-    found = client.post("/passages", json=asked).json()
-    assert found["response"]["text"] == text
-    assert found["response"]["question"] == question
-    assert found["response"]["language"] == language
-    assert [unit["claim"] for unit in found["fact_units"]] == ["Oslo is big.", "Lima is big."]
-    assert found["fact_units"][1]["query"] == "How big is Lima?"
+    reply = client.post("/passages", json=asked).json()
+    assert reply["response"]["text"] == text
+    assert reply["response"]["question"] == question
+    assert reply["response"]["language"] == language
+    assert [unit["claim"] for unit in reply["fact_units"]] == ["Oslo is big.", "Lima is big."]
+    assert reply["fact_units"][1]["query"] == "How big is Lima?"
 
 
 def test_passages_are_those_of_each_source_for_each_claim_ranked(client: httpx.Client) -> None:
     asked = {"claims": CLAIMS, "references": ["Oslo is big.", "Oslo is old."], "passages": 2}
-    found = client.post("/passages", json=asked | {"sources": ["wikipedia", "reference"]}).json()
-    rows = [(row["source"], row["claim"]) for row in found["answers"]]
+    reply = client.post("/passages", json=asked | {"sources": ["wikipedia", "reference"]}).json()
+    rows = [(row["source"], row["claim"]) for row in reply["answers"]]
     assert rows == [
         *(("wikipedia", claim) for claim in ("Oslo is big.", "Lima is big.")),
         *(("reference", claim) for claim in ("Oslo is big.", "Lima is big.")),
     ]
-    first = found["answers"][2]
+    first = reply["answers"][2]
     assert [hit["rank"] for hit in first["hits"]] == [1, 2]
     assert first["hits"][0]["passage"]["text"] == "Oslo is big."
-    assert first["query"] == found["fact_units"][0]["query"]
+    assert first["query"] == reply["fact_units"][0]["query"]
     assert [first[name] for name in ("outcome", "reason", "message")] == [None] * 3
 
 
@@ -140,8 +140,8 @@ def test_passages_are_those_of_each_source_for_each_claim_ranked(client: httpx.C
 def test_what_a_source_answered_is_judged(
     client: httpx.Client, answer: dict[str, Any], outcome: str, reason: str | None
 ) -> None:
-    told = {"source": "mine", "claim": "Oslo is big.", **answer}
-    asked = {"claims": CLAIMS[:1], "answers": [told]}
+    source_answer = {"source": "mine", "claim": "Oslo is big.", **answer}
+    asked = {"claims": CLAIMS[:1], "answers": [source_answer]}
     (row,) = client.post("/verify", json=asked).json()["evidence"]
     assert row["source"] == "mine"
     assert row["outcome"] == outcome
@@ -160,18 +160,20 @@ def test_answers_are_voted_on_in_the_mode_that_is_asked_for(
     client: httpx.Client, mode: str, sources: list[str]
 ) -> None:
     hits = [{"passage": {"text": "Oslo is big."}}]
-    told = [{"source": name, "claim": "Oslo is big.", "hits": hits} for name in ("a", "b")]
-    asked = {"claims": CLAIMS[:1], "answers": told, "mode": mode}
-    found = client.post("/verify", json=asked).json()["verdicts"]
-    assert sorted(row["source"] for row in found) == sorted(sources)
+    source_answers = [
+        {"source": name, "claim": "Oslo is big.", "hits": hits} for name in ("a", "b")
+    ]
+    asked = {"claims": CLAIMS[:1], "answers": source_answers, "mode": mode}
+    reply = client.post("/verify", json=asked).json()["verdicts"]
+    assert sorted(row["source"] for row in reply) == sorted(sources)
 
 
 def test_a_search_has_its_hits_for_each_query(client: httpx.Client) -> None:
     asked = {"queries": ["capital of Peru", "zyzzyva", "Oslo"], "passages": 1}
-    found = client.post("/search", json=asked).json()
-    assert [one["query"] for one in found] == asked["queries"]
-    assert [len(one["hits"]) for one in found] == [1, 0, 1]
-    (hit,) = found[0]["hits"]
+    reply = client.post("/search", json=asked).json()
+    assert [one["query"] for one in reply] == asked["queries"]
+    assert [len(one["hits"]) for one in reply] == [1, 0, 1]
+    (hit,) = reply[0]["hits"]
     assert hit["rank"] == 1
     assert hit["score"] > 0
     assert hit["passage"]["title"] == "Lima"
@@ -179,8 +181,8 @@ def test_a_search_has_its_hits_for_each_query(client: httpx.Client) -> None:
 
 
 def test_an_extraction_has_no_evidence(client: httpx.Client) -> None:
-    found = client.post("/extract", json={"text": "Oslo is big."}).json()
-    assert found.keys() == {"response", "sentences", "fact_units", "failures", "usage"}
+    reply = client.post("/extract", json={"text": "Oslo is big."}).json()
+    assert reply.keys() == {"response", "sentences", "fact_units", "failures", "usage"}
 
 
 @pytest.fixture(scope="module")

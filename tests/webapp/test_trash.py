@@ -12,13 +12,13 @@ from ufo.webapp.trash import discard, restore
 
 @pytest.fixture(params=["file", "folder"])
 def path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    made = tmp_path / "thing"
+    entry = tmp_path / "thing"
     if request.param == "file":
-        made.write_text("kept")
+        entry.write_text("kept")
     else:
-        made.mkdir()
-        (made / "inner").write_text("kept")
-    return made
+        entry.mkdir()
+        (entry / "inner").write_text("kept")
+    return entry
 
 
 def test_what_is_discarded_comes_back(path: Path) -> None:

@@ -19,9 +19,9 @@ import pytest
 
 from tests.transforms.test_recognise import KINDS
 from tests.webapp.conftest import leave_upload, opened, read_events
-from ufo.webapp.desk import Setup
 from ufo.webapp.limits import Refused, ServiceLimits
 from ufo.webapp.problems import Conflict, NotFound
+from ufo.webapp.service import Setup
 from ufo.webapp.uploads import Upload, Uploads, UploadStatus
 
 LINES = "".join(
@@ -119,9 +119,9 @@ def test_an_upload_that_cannot_be_evaluated_says_why(empty: Setup) -> None:
         assert "nothing to evaluate" in "".join(last["log"])
         assert client.get("/runs").json() == []
         # Parquet by its first bytes, and no Parquet: the file is named as it was sent.
-        said = " ".join(follow(client, sent(client, b"PAR1", name="../a [1]*.parquet"))["log"])
-    assert "'../a [1]*.parquet' cannot be read" in said
-    assert str(empty.results) not in said
+        log = " ".join(follow(client, sent(client, b"PAR1", name="../a [1]*.parquet"))["log"])
+    assert "'../a [1]*.parquet' cannot be read" in log
+    assert str(empty.results) not in log
 
 
 @pytest.mark.slow
@@ -182,8 +182,8 @@ def test_uploads_wait_for_a_place_and_none_begins_when_the_service_ends(waiting:
     assert states == ["stopped"] * 4
     # Those that ran were asked, not killed.
     for sign in ("begun", "ended"):
-        found = {f"/upload/{path.parent.name}" for path in uploads.glob(f"*/{sign}")}
-        assert found == {first, second}
+        addresses = {f"/upload/{path.parent.name}" for path in uploads.glob(f"*/{sign}")}
+        assert addresses == {first, second}
 
 
 def recognised(client: httpx.Client, content: bytes) -> Any:
@@ -205,16 +205,18 @@ def test_what_is_said_of_a_file_holds_when_it_is_evaluated(
         sent_as = {}
         for name in list(KINDS)[part::2]:
             (content,) = KINDS[name]
-            found = recognised(client, content)
-            pairs = [f"{key}={column}" for key, column in found["fields"].items() if key != column]
+            columns = recognised(client, content)
+            pairs = [
+                f"{key}={column}" for key, column in columns["fields"].items() if key != column
+            ]
             options = {"map": ",".join(pairs)} if pairs else {}
             upload = sent(client, content, name=name, sources="reference", **options)
-            sent_as[upload] = found
-        for upload, found in sent_as.items():
+            sent_as[upload] = columns
+        for upload, columns in sent_as.items():
             last = follow(client, upload)
-            is_read = not found["refused"]
-            assert (last["state"] == "finished") is is_read, (last, found)
-            assert last["resumable"] is is_read, (last, found)
+            is_read = not columns["refused"]
+            assert (last["state"] == "finished") is is_read, (last, columns)
+            assert last["resumable"] is is_read, (last, columns)
             assert "--" not in "".join(last["log"])
 
 
@@ -278,12 +280,12 @@ def test_every_option_of_an_upload_is_a_flag_of_its_command(empty: Setup) -> Non
             kept = empty.results / ".uploads" / taken["id"] / "status.json"
             return list(json.loads(kept.read_text())["flags"])
 
-        given = flags(**OPTIONS, sources=["wikipedia", "reference"])
+        named_flags = flags(**OPTIONS, sources=["wikipedia", "reference"])
         usual = flags()
     index = {"--index": str(Path(empty.index).absolute())}
     named = {f"--{name}": value for name, value in OPTIONS.items() if name != "name"}
     several = {"--sources": "wikipedia,reference", "--title": "mine"}
-    assert dict(one.split("=", 1) for one in given) == named | index | several
+    assert dict(one.split("=", 1) for one in named_flags) == named | index | several
     # Where nothing is asked for, the service's own judge is named, and no source.
     expected = index | {"--judge": "offline", "--title": "upload"}
     assert dict(one.split("=", 1) for one in usual) == expected
@@ -306,8 +308,8 @@ async def _chunks(*parts: bytes) -> AsyncIterator[bytes]:
         yield part
 
 
-async def take(uploads: Uploads, **given: Any) -> Upload:
-    return await uploads.take("mine", _chunks(b"x"), given, 1)
+async def take(uploads: Uploads, **options: Any) -> Upload:
+    return await uploads.take("mine", _chunks(b"x"), options, 1)
 
 
 @pytest.mark.parametrize(
@@ -368,12 +370,12 @@ def test_so_many_uploads_are_evaluated_at_a_time(tmp_path: Path, places: int) ->
     async def states() -> list[str]:
         uploads = Uploads(tmp_path, [sys.executable, "-S", "-c", WAITING], places)
         taken = [await take(uploads) for _ in range(places + 1)]
-        for one in taken[:places]:
-            while not one.status.done:
-                await one.changed.wait()
-        found: list[str] = [one.status.state for one in uploads.listed()]
+        for upload in taken[:places]:
+            while not upload.status.done:
+                await upload.changed.wait()
+        words: list[str] = [upload.status.state for upload in uploads.listed()]
         await uploads.close()
-        return found
+        return words
 
     # The newest is the first.
     assert asyncio.run(states()) == ["waiting", "running", "running"][: places + 1]
@@ -469,8 +471,8 @@ def test_a_command_gets_its_file_its_run_and_its_flags_and_belongs_to_the_servic
 
 
 def test_lines_of_a_command_have_any_ends_length_and_bytes(tmp_path: Path) -> None:
-    found = evaluated(tmp_path, sys.executable, "-S", "-c", SAYING).log
-    assert found == ["one", "two", "three\ufffd", "x" * 1_000, "last"]
+    log = evaluated(tmp_path, sys.executable, "-S", "-c", SAYING).log
+    assert log == ["one", "two", "three\ufffd", "x" * 1_000, "last"]
 
 
 # The state that a service left, and what becomes of it in the next.
@@ -495,9 +497,9 @@ def left(results: Path, state: str) -> Uploads:
 def test_what_an_earlier_service_left_is_stopped_if_it_was_under_way(
     tmp_path: Path, state: str
 ) -> None:
-    (found,) = left(tmp_path, state).listed()
-    assert found.status.state == LEFT[state]
-    assert (len(found.status.log) == 1) is (state in ("waiting", "running"))
+    (upload,) = left(tmp_path, state).listed()
+    assert upload.status.state == LEFT[state]
+    assert (len(upload.status.log) == 1) is (state in ("waiting", "running"))
 
 
 def test_what_was_left_is_in_the_order_of_its_last_change(tmp_path: Path) -> None:
@@ -515,11 +517,11 @@ def test_what_stopped_or_failed_can_be_resumed(tmp_path: Path, state: str) -> No
     uploads = left(tmp_path, state)
 
     async def resumed() -> str:
-        (one,) = uploads.listed()
-        await uploads.resume(one.status.id)
-        begun: str = one.status.state
-        if one.work is not None:
-            await one.work
+        (upload,) = uploads.listed()
+        await uploads.resume(upload.status.id)
+        begun: str = upload.status.state
+        if upload.work is not None:
+            await upload.work
         return begun
 
     if state in KEPT:
@@ -532,23 +534,23 @@ def test_what_stopped_or_failed_can_be_resumed(tmp_path: Path, state: str) -> No
 @pytest.mark.parametrize("state", LEFT)
 def test_what_is_over_can_be_deleted_and_brought_back(tmp_path: Path, state: str) -> None:
     uploads = left(tmp_path, state)
-    (one,) = uploads.listed()
-    one.run.mkdir()
-    assert asyncio.run(uploads.cancel(one.status.id)).status.state == "deleted"
+    (upload,) = uploads.listed()
+    upload.run.mkdir()
+    assert asyncio.run(uploads.cancel(upload.status.id)).status.state == "deleted"
     assert uploads.listed() == []
-    assert one.run.exists() is (state == "finished")  # a finished run is none of the upload's
-    assert not one.folder.exists()
+    assert upload.run.exists() is (state == "finished")  # a finished run is none of the upload's
+    assert not upload.folder.exists()
     with pytest.raises(NotFound):
-        uploads.one(one.status.id)
+        uploads.by_id(upload.status.id)
     # Another service over the same folder may bring it back.
     for service in (uploads, Uploads(tmp_path, ["true"], 1)):
         if service is not uploads:
-            asyncio.run(uploads.cancel(one.status.id))
-        assert service.restore(one.status.id).status.state == LEFT[state]
-        assert one.run.exists()
-        assert one.file.exists()
+            asyncio.run(uploads.cancel(upload.status.id))
+        assert service.restore(upload.status.id).status.state == LEFT[state]
+        assert upload.run.exists()
+        assert upload.file.exists()
     with pytest.raises(NotFound):
-        uploads.restore(one.status.id)
+        uploads.restore(upload.status.id)
 
 
 def test_an_upload_that_comes_back_has_its_place(tmp_path: Path) -> None:
@@ -600,12 +602,12 @@ def test_the_state_of_an_upload_comes_all_the_time(waiting: Setup) -> None:
     with opened(replace(waiting, limits=limits)) as client:
         upload = sent(client)
         with client.stream("GET", f"{upload}/events") as response:
-            told = []
+            statuses = []
             for event in read_events(response.iter_lines()):
-                told.append(event.data)
-                if len([one for one in told if one["phase"] == "evaluating"]) == 3:
+                statuses.append(event.data)
+                if len([one for one in statuses if one["phase"] == "evaluating"]) == 3:
                     break
-    running = [one for one in told if one["state"] == "running"]
+    running = [one for one in statuses if one["state"] == "running"]
     assert running[0]["phase"] == "starting"
     seconds = [one["seconds"] for one in running]
     assert seconds == sorted(seconds)
@@ -634,30 +636,30 @@ def test_there_is_nothing_to_download_of_what_is_not_finished(empty: Setup, stop
 
 
 @pytest.fixture
-def one(tmp_path: Path) -> Upload:
+def upload(tmp_path: Path) -> Upload:
     """An upload of `a file.csv`."""
     folder = tmp_path / "results" / ".uploads" / "0123456789abcdef"
     return Upload(UploadStatus(folder.name, "a file.csv"), folder, [])
 
 
-def test_progress_is_counted_and_not_said(one: Upload) -> None:
-    one.hear('{"message": "progress", "responses": 2, "of": 5}')
-    assert one.status.done == 2
-    assert one.status.total == 5
-    assert one.status.log == []
+def test_progress_is_counted_and_not_said(upload: Upload) -> None:
+    upload.hear('{"message": "progress", "responses": 2, "of": 5}')
+    assert upload.status.done == 2
+    assert upload.status.total == 5
+    assert upload.status.log == []
 
 
-def test_the_phase_of_a_command_is_told_and_not_said(one: Upload) -> None:
-    phases: list[str] = [one.status.phase]
+def test_the_phase_of_a_command_is_told_and_not_said(upload: Upload) -> None:
+    phases: list[str] = [upload.status.phase]
     for line in ('{"message": "reading"}', '{"message": "progress", "responses": 0, "of": 5}'):
-        one.hear(line)
-        phases.append(one.status.phase)
+        upload.hear(line)
+        phases.append(upload.status.phase)
     assert phases == ["starting", "reading", "evaluating"]
-    assert one.status.log == []
+    assert upload.status.log == []
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "log"),
     [
         pytest.param('{"message": "it rains"}', ["it rains"], id="a message"),
         pytest.param("no JSON", ["no JSON"], id="a line before logging starts"),
@@ -666,26 +668,28 @@ def test_the_phase_of_a_command_is_told_and_not_said(one: Upload) -> None:
         pytest.param('{"message": 7}', ["7"], id="a message that is a number"),
     ],
 )
-def test_what_else_the_command_says_is_kept(one: Upload, line: str, said: list[str]) -> None:
-    one.hear(line)
-    assert one.status.log == said
+def test_what_else_the_command_says_is_kept(upload: Upload, line: str, log: list[str]) -> None:
+    upload.hear(line)
+    assert upload.status.log == log
 
 
-def test_the_folders_of_the_service_are_not_shown(one: Upload) -> None:
-    one.hear(json.dumps({"message": f"--input '{one.file}' in {one.run}/x; {one.run.parent}"}))
-    assert one.status.log == ["'a file.csv' in its run; its run"]
+def test_the_folders_of_the_service_are_not_shown(upload: Upload) -> None:
+    upload.hear(
+        json.dumps({"message": f"--input '{upload.file}' in {upload.run}/x; {upload.run.parent}"})
+    )
+    assert upload.status.log == ["'a file.csv' in its run; its run"]
 
 
-def test_the_last_twenty_lines_are_kept(one: Upload) -> None:
+def test_the_last_twenty_lines_are_kept(upload: Upload) -> None:
     for n in range(21):
-        one.say(f"line {n}")
-    assert one.status.log == [f"line {n}" for n in range(1, 21)]
+        upload.say(f"line {n}")
+    assert upload.status.log == [f"line {n}" for n in range(1, 21)]
 
 
 @pytest.mark.parametrize(("length", "kept"), [(999, 999), (1_000, 1_000), (1_001, 1_000)])
-def test_a_line_is_kept_up_to_a_thousand_characters(one: Upload, length: int, kept: int) -> None:
-    one.say("x" * length)
-    assert one.status.log == ["x" * kept]
+def test_a_line_is_kept_up_to_a_thousand_characters(upload: Upload, length: int, kept: int) -> None:
+    upload.say("x" * length)
+    assert upload.status.log == ["x" * kept]
 
 
 @pytest.mark.parametrize(

@@ -62,8 +62,8 @@ class CoroutineDoFn(beam.DoFn, Generic[J, T, R]):  # type: ignore[misc]
         """Create the counters of the step, and open the judge or source that its calls need."""
         self.counters = StepCounters(step, self.job.counts_log)
         self._opened = ExitStack()
-        for one in needed:
-            self._opened.enter_context(in_use(one))
+        for plugin in needed:
+            self._opened.enter_context(in_use(plugin))
         self.remote = any(one.remote for one in needed)
 
     def teardown(self) -> None:

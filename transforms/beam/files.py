@@ -31,10 +31,11 @@ import ufo  # noqa: F401
 from ufo.schemas import records, storage
 from ufo.schemas.records import Failure, InputRecord, Part
 from ufo.schemas.tables import KEYS, register_part, values_of, values_to_arrow, write_part
-from ufo.transforms.job import COUNTED, Job, Split, lines
+from ufo.transforms.job import COUNTED, Job
 from ufo.transforms.llm.usage_log import UsageLog
 from ufo.transforms.read import failure
 from ufo.transforms.read import parse as parse_line
+from ufo.transforms.splits import Split, lines
 
 _SECONDS_BETWEEN_LINES = 0.1
 _BLOCK_ROWS = 2_000
@@ -154,13 +155,13 @@ class _Read(beam.DoFn):  # type: ignore[misc]
                     self._counters.add(lines=1, same=1)
                     continue
                 self._left_out.clear()
-                found = self._parse(line.key, line.data, self._job.max_line_bytes)
-                if not isinstance(found, Failure) and number in split.repeated:
-                    message = f"the id {found.response_id!r} was used by an earlier record"
-                    found = failure(line.key, "repeated_id", message, line.data)
-                if isinstance(found, Failure):
+                parsed = self._parse(line.key, line.data, self._job.max_line_bytes)
+                if not isinstance(parsed, Failure) and number in split.repeated:
+                    message = f"the id {parsed.response_id!r} was used by an earlier record"
+                    parsed = failure(line.key, "repeated_id", message, line.data)
+                if isinstance(parsed, Failure):
                     self._counters.add(lines=1, failures=1)
-                    yield TaggedOutput(ROWS, {"failures": [found]})
+                    yield TaggedOutput(ROWS, {"failures": [parsed]})
                     continue
                 if self._left_out:
                     yield TaggedOutput(ROWS, {"failures": [*self._left_out]})
@@ -168,7 +169,7 @@ class _Read(beam.DoFn):  # type: ignore[misc]
                     self._counters.add(lines=1, carried_over=1)
                 else:
                     self._counters.add(lines=1, records=1)
-                    yield found
+                    yield parsed
 
     def finish_bundle(self) -> None:
         self._counters.flush()
@@ -202,8 +203,8 @@ class _Pack(beam.DoFn):  # type: ignore[misc]
 
     def process(self, rows: Rows) -> list[tuple[Key, bytes]]:
         blocks = []
-        for table, found in rows.items():
-            for part, those in self._by_part(table, found):
+        for table, table_rows in rows.items():
+            for part, those in self._by_part(table, table_rows):
                 gathered = self._gathered.setdefault((table, part), [])
                 gathered += map(values_of(table), those)
                 if len(gathered) >= _BLOCK_ROWS:

@@ -54,20 +54,20 @@ def without_contrast(sentence: str) -> str:
     return sentence
 
 
-def _what_is_said(found: re.Match[str]) -> str:
+def _what_is_said(match: re.Match[str]) -> str:
     """Return "born in Warsaw" for "not born in Paris but in Warsaw"."""
-    said, denied = found["said"], found["denied"].split()
-    low = core(said)
-    if is_finite(said) or low in SUBJECT_PRONOUNS or low in AUXILIARIES:
-        return found[0]  # "but" begins another clause
+    asserted, denied = match["said"], match["denied"].split()
+    low = core(asserted)
+    if is_finite(asserted) or low in SUBJECT_PRONOUNS or low in AUXILIARIES:
+        return match[0]  # "but" begins another clause
     lows = [core(word) for word in denied]
     kept: list[str] = []
     if low in lows:  # both begin with the same preposition or article
         kept = denied[: lows.index(low)]
-    elif is_capital(said) and any(map(is_capital, denied)):
+    elif is_capital(asserted) and any(map(is_capital, denied)):
         kept = denied[: [is_capital(word) for word in denied].index(True)]
-    auxiliary = [found["auxiliary"]] if found["auxiliary"] else []
-    return " ".join([*auxiliary, *kept, said])
+    auxiliary = [match["auxiliary"]] if match["auxiliary"] else []
+    return " ".join([*auxiliary, *kept, asserted])
 
 
 def clauses(sentence: str) -> list[tuple[str, int]]:

@@ -116,13 +116,13 @@ def framed(sentence: str) -> Framed:
         return Framed(stance, text)
     for _ in range(_DEEPEST):
         kinds = _kinds(text.lower())
-        found = next(_framings(text, kinds), None) if kinds else None
-        if found is None:
+        framing = next(_framings(text, kinds), None) if kinds else None
+        if framing is None:
             break
-        stance = _combined(stance, found.stance)
-        if found.statement == text:
+        stance = _combined(stance, framing.stance)
+        if framing.statement == text:
             break
-        text = found.statement
+        text = framing.statement
     return Framed(stance, text)
 
 

@@ -50,19 +50,19 @@ class Reading(NamedTuple):
 
 
 def _readings() -> dict[str, tuple[str, tuple[Reading, ...]]]:
-    found: dict[str, list[tuple[str, Reading]]] = {}
+    meanings: dict[str, list[tuple[str, Reading]]] = {}
     for dimension, units in _table("units.toml").items():
         for written, size in units.items():
             reading = Reading(dimension, *(size if isinstance(size, list) else (size, 0.0)))
             names = written.split(", ")
             for name in names:
-                found.setdefault(name, []).append((names[0], reading))
+                meanings.setdefault(name, []).append((names[0], reading))
     named = {
         name: (
             some[0][0] if len({first for first, _ in some}) == 1 else name.removesuffix("s"),
             tuple(reading for _, reading in some),
         )
-        for name, some in found.items()
+        for name, some in meanings.items()
     }
     lowered = {name.lower(): one for name, one in named.items() if len(name) > 1}
     return lowered | named
@@ -115,7 +115,7 @@ class Numeral(NamedTuple):
 
 
 def _spelled() -> dict[str, Numeral]:
-    found = {
+    numerals = {
         word: Numeral(NUMBER, value, value, unit=unit)
         for word, (value, unit) in LISTS["measures"].items()
     }
@@ -123,8 +123,8 @@ def _spelled() -> dict[str, Numeral]:
         unit = "war" if kind == SERIES else ""
         for word, value in values.items():
             low, high = value if isinstance(value, list) else (float(value), float(value))
-            found[word] = Numeral(kind, low, high, unit=unit)
-    return found
+            numerals[word] = Numeral(kind, low, high, unit=unit)
+    return numerals
 
 
 _SPELLED: Final = _spelled()
@@ -171,29 +171,29 @@ def _point(kind: str, value: float, slack: float = 0.0, unit: str = "") -> Numer
 
 def _marked(text: str) -> Numeral | None:
     """Return a date, a time, a height, a season or a decade."""
-    if found := _ISO_DAY.fullmatch(text):
-        year, month, day = map(int, found.groups())
+    if match := _ISO_DAY.fullmatch(text):
+        year, month, day = map(int, match.groups())
         is_day = 1 <= month <= 12 and day <= 31
         return Numeral(DATE, year, 100 * month + day) if is_day else None
-    if found := _CLOCK.fullmatch(text):
-        hour, minute = int(found[1] or found[4]), int(found[2] or found[5] or 0)
-        if hour > (12 if found[3] else 24) or minute > 59:
+    if match := _CLOCK.fullmatch(text):
+        hour, minute = int(match[1] or match[4]), int(match[2] or match[5] or 0)
+        if hour > (12 if match[3] else 24) or minute > 59:
             return None
-        if found[3]:
-            return _point(TIME, 60 * (hour % 12 + 12 * (found[3] in "pP")) + minute)
+        if match[3]:
+            return _point(TIME, 60 * (hour % 12 + 12 * (match[3] in "pP")) + minute)
         sure = text[0] == "0" or not 1 <= hour <= 12
         return _point(TIME, 60 * hour + minute, unit="" if sure else "12")
-    if found := _HOURS.fullmatch(text):
-        return _point(NUMBER, 60.0 * int(found[1]) + int(found[2]), unit="min")
-    if (found := _HEIGHT.fullmatch(text)) and int(found[2]) < 12:
-        return _point(NUMBER, 12.0 * int(found[1]) + int(found[2]), unit="in")
-    if found := _SEASON.fullmatch(text):
-        first, last = int(found[1]), int(found[1][:2] + found[2])
+    if match := _HOURS.fullmatch(text):
+        return _point(NUMBER, 60.0 * int(match[1]) + int(match[2]), unit="min")
+    if (match := _HEIGHT.fullmatch(text)) and int(match[2]) < 12:
+        return _point(NUMBER, 12.0 * int(match[1]) + int(match[2]), unit="in")
+    if match := _SEASON.fullmatch(text):
+        first, last = int(match[1]), int(match[1][:2] + match[2])
         return Numeral(SEASON, first, last) if first < last <= first + 50 else None
-    if found := _YEAR.fullmatch(text):
-        return _point(YEAR, float(found[1]) * (-1 if found[2][0] == "B" else 1))
-    if found := _DECADE.fullmatch(text):
-        value = 10.0 * int(found[1])
+    if match := _YEAR.fullmatch(text):
+        return _point(YEAR, float(match[1]) * (-1 if match[2][0] == "B" else 1))
+    if match := _DECADE.fullmatch(text):
+        value = 10.0 * int(match[1])
         return _point(DECADE, value if value >= 1000 else 1900 + value)
     return None
 
@@ -226,24 +226,24 @@ def _pair(text: str) -> Numeral | None:
 
 def _value(text: str) -> Numeral | None:
     """Return a number with its sign, currency, scale and unit."""
-    found = _NUMBER.fullmatch(text)
-    if not found or not found[0].strip("+-"):
+    match = _NUMBER.fullmatch(text)
+    if not match or not match[0].strip("+-"):
         return None
-    of_digits = _digits(found["digits"])
+    of_digits = _digits(match["digits"])
     if not of_digits:
         return None
     value, slack = of_digits
-    if part := found["part"]:
+    if part := match["part"]:
         over = int(part[1:]) if len(part) > 1 else 0
         if len(part) > 1 and not (over and value == int(value)):
             return None
         value = value / over if over else value + unicodedata.numeric(part)
-    if found["power"]:
-        size = _power(value, found["power"])
+    if match["power"]:
+        size = _power(value, match["power"])
         value, slack = size * value, size * slack
-    if found["sign"] in ("-", "−", "–") or found["minus"]:
+    if match["sign"] in ("-", "−", "–") or match["minus"]:
         value = -value
-    money, suffix = found["money"] or "", found["suffix"] or ""
+    money, suffix = match["money"] or "", match["suffix"] or ""
     if suffix.lower() in ("st", "nd", "rd", "th"):
         return _point(ORDINAL, value) if value == int(value) else None
     scale = (MONEY_MARKS if money else _MARKS).get(suffix) or SCALES.get(suffix.lower())
@@ -253,7 +253,7 @@ def _value(text: str) -> Numeral | None:
     if suffix == "x":
         unit = "time"
     elif suffix:
-        if suffix == "s" and found["digits"] in ("00", "10", "20"):
+        if suffix == "s" and match["digits"] in ("00", "10", "20"):
             return None  # a decade of any century
         known = unit_of(suffix)
         if money or not known:
@@ -261,7 +261,7 @@ def _value(text: str) -> Numeral | None:
         unit = known
     if not isfinite(value):
         return None
-    bound = _BOUNDS.get(found["mark"] or "", AT_LEAST if found["plus"] else "")
+    bound = _BOUNDS.get(match["mark"] or "", AT_LEAST if match["plus"] else "")
     return Numeral(NUMBER, value, value, slack, unit, bound, scale is not None)
 
 
@@ -305,8 +305,8 @@ def _code(text: str) -> Numeral | None:
     text = unicodedata.normalize("NFKC", text)  # CO₂
     if text.lower() in _SPELLED:
         return _SPELLED[text.lower()]  # WW2
-    if found := _LETTERED.fullmatch(text):
-        return _point(SERIES, float(found[2]), unit=found[1].lower())
+    if match := _LETTERED.fullmatch(text):
+        return _point(SERIES, float(match[2]), unit=match[1].lower())
     if any(map(str.isdecimal, text)):
         return Numeral(CODE, 0.0, 0.0, unit=text.lower().strip("'’").replace("–", "-"))
     return None
@@ -329,13 +329,13 @@ def tokens_of(chunk: str, other: re.Pattern[str]) -> list[str]:
     `other` finds the words of what is no number.
     """
     core = chunk.lstrip(_OPENING)
-    if found := _HEIGHT.match(core):
-        return [found[0], *other.findall(core[found.end() :])]
+    if match := _HEIGHT.match(core):
+        return [match[0], *other.findall(core[match.end() :])]
     core = core.rstrip(_CLOSING)
     if core in WHOLE or core.lower() in ("a.m", "p.m"):
         return [core + "." if core[-1] in "mM" and "." in core else core]
-    one = numeral(core) if not core.isalnum() else None
-    if one and (one.kind != CODE or _ONE_CODE.fullmatch(core)):
+    parsed = numeral(core) if not core.isalnum() else None
+    if parsed and (parsed.kind != CODE or _ONE_CODE.fullmatch(core)):
         return [core]
     parts: list[str] = _JOINT.split(chunk)
     if len(parts) == 1:

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from ufo.transforms.english import numerals as n
 from ufo.transforms.english.grammar import PREPOSITIONS, Memo, is_finite, word_set
 from ufo.transforms.english.numerals import DAY, LISTS, NUMBER, READINGS, SERIES, UNITS, YEAR
-from ufo.transforms.english.words import NEGATORS, Word, read, said
+from ufo.transforms.english.words import NEGATORS, Word, as_written, read
 
 _CLOSE: Final = 1e-9
 _STRICT: Final = 1e-7
@@ -71,7 +71,7 @@ Years = tuple[int, int, list[_Span]]
 
 
 class Quantity:
-    """A quantity in `words[start:end]`; `said` is how it is written, bound and series included.
+    """A quantity in `words[start:end]`; `written` is how it is written, bound and series included.
 
     - `kind`: number, ordinal, year, day, time, score, code or series.
     - `low`, `high`: its value is from one to the other, which differ for a range, a decade and an
@@ -96,9 +96,9 @@ class Quantity:
         self._words, self._span = words, span or (start, end)
 
     @property
-    def said(self) -> str:
+    def written(self) -> str:
         """How it is written, with the words of its bound or series."""
-        return said(self._words[slice(*self._span)])
+        return as_written(self._words[slice(*self._span)])
 
     @property
     def beside(self) -> list[str]:
@@ -124,16 +124,16 @@ def quantities(words: Sequence[Word]) -> list[Quantity]:
     A date is up to two quantities, its year and its day or month: the year may be in another place.
     """
     numeric = [at for at, word in enumerate(words) if word.numeric]
-    found: list[Quantity] = []
+    results: list[Quantity] = []
     if not numeric:
-        return found
+        return results
     reader = _Reader(words)
     for at in numeric:
         if at >= reader.after:
             some = reader.quantity(at)
-            found += some
+            results += some
             reader.after = some[-1].end if some else reader.after
-    return found
+    return results
 
 
 def _looks_plural(low: str) -> bool:
@@ -157,19 +157,25 @@ class _Reader:
 
     def quantity(self, at: int) -> list[Quantity]:
         """Return the quantity here, the year and day of a date, or nothing."""
-        one = self.words[at].numeral
-        if one.kind == n.ORDINAL and self.is_alone(at, at + 1):
-            return [self.ranked(at, at + 1, one.low)]
-        if one.kind == NUMBER:
-            unit, end = (one.unit, at + 1) if one.unit else self.unit(at + 1)
+        numeral = self.words[at].numeral
+        if numeral.kind == n.ORDINAL and self.is_alone(at, at + 1):
+            return [self.ranked(at, at + 1, numeral.low)]
+        if numeral.kind == NUMBER:
+            unit, end = (numeral.unit, at + 1) if numeral.unit else self.unit(at + 1)
             if unit not in _AMBIGUOUS and self.is_alone(at, end):
                 if not unit and self.is_year(at):
-                    return self.dated(at, at + 1, [(one.low, one.low)])
-                return [self.bounded(_Amount(one.low, one.high, one.slack, unit, at, end))]
-        if one.kind in (n.CODE, SERIES) and not self.is_age(at, at + 1):
-            return [Quantity(one.kind, one.low, one.high, self.words, at, at + 1, one.unit)]
-        if one.kind != n.SCALE and (found := self.date(at)):  # "hundred" is no date
-            return found
+                    return self.dated(at, at + 1, [(numeral.low, numeral.low)])
+                return [
+                    self.bounded(_Amount(numeral.low, numeral.high, numeral.slack, unit, at, end))
+                ]
+        if numeral.kind in (n.CODE, SERIES) and not self.is_age(at, at + 1):
+            return [
+                Quantity(
+                    numeral.kind, numeral.low, numeral.high, self.words, at, at + 1, numeral.unit
+                )
+            ]
+        if numeral.kind != n.SCALE and (dates := self.date(at)):  # "hundred" is no date
+            return dates
         quantity = self.named(at) or self.time(at) or self.counted(at)
         return [quantity] if quantity else []
 
@@ -205,8 +211,8 @@ class _Reader:
 
     def scale(self, at: int) -> float:
         """Return the scale that a word is, 0 if it is none."""
-        one = self.words[at].numeral
-        return one.low if one.kind == n.SCALE else 0.0
+        numeral = self.words[at].numeral
+        return numeral.low if numeral.kind == n.SCALE else 0.0
 
     # Dates
 
@@ -214,11 +220,13 @@ class _Reader:
         """Return the date here: "7 May 1867", "May 7, 1867", "May 1867", "1867", "1860s", "753 BC",
         "1867-05-07", "the 19th century"."""
         word, following = self.words[at], self.words[at + 1].lower
-        one = word.numeral
-        if one.kind == n.DATE:
-            return self.dated(at, at + 1, [(one.low, one.low)], *divmod(int(one.high), 100))
-        if found := self.years(at):
-            return self.dated(*found)
+        numeral = word.numeral
+        if numeral.kind == n.DATE:
+            return self.dated(
+                at, at + 1, [(numeral.low, numeral.low)], *divmod(int(numeral.high), 100)
+            )
+        if dated_years := self.years(at):
+            return self.dated(*dated_years)
         month, end = n.MONTHS.get(word.lower, 0), at + 1
         days = self.days(end) if month else self.days(at) if following in _AFTER_DAYS else []
         if month:
@@ -237,24 +245,24 @@ class _Reader:
 
     def years(self, at: int) -> Years | None:
         """Return the year, decade or century here."""
-        words, one = self.words, self.words[at].numeral
-        if one.kind in (YEAR, n.SEASON):
-            return at, at + 1, [(year, year) for year in sorted({one.low, one.high})]
+        words, numeral = self.words, self.words[at].numeral
+        if numeral.kind in (YEAR, n.SEASON):
+            return at, at + 1, [(year, year) for year in sorted({numeral.low, numeral.high})]
         is_dated = not _DATING.isdisjoint((words[at - 1].lower, *self.lows(at + 1, 3)))
         if is_dated and (years := self.century(at) or self.era(at)):
             return years
-        if one.kind == n.DECADE and not self.is_age(at, at + 1):
-            return at, at + 1, [(one.low, one.low + 9)]
-        return (at, at + 1, [(one.low, one.low)]) if self.is_year(at) else None
+        if numeral.kind == n.DECADE and not self.is_age(at, at + 1):
+            return at, at + 1, [(numeral.low, numeral.low + 9)]
+        return (at, at + 1, [(numeral.low, numeral.low)]) if self.is_year(at) else None
 
     def dated(
         self, at: int, end: int, years: list[_Span], month: int = 0, *days: int
     ) -> list[Quantity]:
         """Return the days and years of a date."""
-        found = []
+        results = []
         for day in (days or (0,)) if month else ():
             first = 100 * month + day
-            found.append(Quantity(DAY, first, first + (0 if day else 99), self.words, at, end))
+            results.append(Quantity(DAY, first, first + (0 if day else 99), self.words, at, end))
         before = "" if month else self.words[at - 1].lower
         span = (at - (before in ("after", "before")), end)
         for low, high in years:
@@ -262,18 +270,18 @@ class _Reader:
                 low, high = high + 1, inf
             elif before == "before":
                 low, high = -inf, low - 1
-            found.append(Quantity(YEAR, low, high, self.words, at, end, span=span))
-        return found
+            results.append(Quantity(YEAR, low, high, self.words, at, end, span=span))
+        return results
 
     def ordinal(self, at: int) -> tuple[float, int]:
         """Return the value and end of an ordinal: "44th", "forty-fourth"; 0 if it is none."""
         word, second = self.words[at], self.words[at + 1].numeral
-        one = word.numeral
-        if one.kind == n.ORDINAL:
-            return one.low, at + 1
+        numeral = word.numeral
+        if numeral.kind == n.ORDINAL:
+            return numeral.low, at + 1
         tens = second.kind == n.ORDINAL and word.surface.isalpha() and not self.closed(at)
-        if tens and second.low < 10 and one.low in _TENS:
-            return one.low + second.low, at + 2
+        if tens and second.low < 10 and numeral.low in _TENS:
+            return numeral.low + second.low, at + 2
         return 0.0, at
 
     def century(self, at: int) -> Years | None:
@@ -290,15 +298,15 @@ class _Reader:
     def era(self, at: int) -> Years | None:
         """Return a year with its era, which may stand before it or after the second of two."""
         words = self.words
-        one = words[at].numeral
-        if one.kind not in (NUMBER, n.SCORE) or one.unit:
+        numeral = words[at].numeral
+        if numeral.kind not in (NUMBER, n.SCORE) or numeral.unit:
             return None
         linked = words[at + 1].lower in ("and", "to", "or") and words[at + 2].numeral.kind == NUMBER
         for place in (at + 1, at - 1, at + 3 if linked else at + 1):
             era = words[place].lower
             if era in _ERAS and words[place].surface.isupper() and place >= self.after:
                 sign = -1 if era in ("bc", "bce") else 1
-                years = dict.fromkeys((sign * one.low, sign * one.high))
+                years = dict.fromkeys((sign * numeral.low, sign * numeral.high))
                 end = at + 2 if place == at + 1 else at + 1
                 return min(at, place), end, [(year, year) for year in years]
         return None
@@ -318,11 +326,22 @@ class _Reader:
     def days(self, at: int) -> list[int]:
         """Return the day of a month, or the two of "12–15 May"."""
         word = self.words[at]
-        one = word.numeral
-        if one.kind not in (NUMBER, n.ORDINAL) or one.unit or one.bound or one.slack:
+        numeral = word.numeral
+        if (
+            numeral.kind not in (NUMBER, n.ORDINAL)
+            or numeral.unit
+            or numeral.bound
+            or numeral.slack
+        ):
             return []
-        first_of = one.kind == n.ORDINAL and self.words[at + 1].lower == "of"  # "the first of May"
-        both = dict.fromkeys((one.low, one.high)) if word.surface[0].isdigit() or first_of else ()
+        first_of = (
+            numeral.kind == n.ORDINAL and self.words[at + 1].lower == "of"
+        )  # "the first of May"
+        both = (
+            dict.fromkeys((numeral.low, numeral.high))
+            if word.surface[0].isdigit() or first_of
+            else ()
+        )
         return [int(day) for day in both if day == int(day) and 1 <= day <= 31]
 
     # Names of one of a series, times of day
@@ -330,28 +349,33 @@ class _Reader:
     def named(self, at: int) -> Quantity | None:
         """Return a number that names one of a series: "gate 5", "Louis XIV", "GPT-4"."""
         words = self.words
-        word, before, one = words[at], words[at - 1], words[at].numeral
-        if one.kind == n.ORDINAL:
+        word, before, numeral = words[at], words[at - 1], words[at].numeral
+        if numeral.kind == n.ORDINAL:
             return self.ordinal_name(at)
         name = self.series(at)
-        if one.bound == n.NUMBERED:
-            return self.of_series(at, name or "number", one.low)
+        if numeral.bound == n.NUMBERED:
+            return self.of_series(at, name or "number", numeral.low)
         if not name:
             return None
         known = before.lower in _NOUNS or before.lower in _NUMBER_WORDS
         written = word.surface.upper() if known and word.surface.islower() else word.surface
         if written in n.ROMAN and self.is_roman(at, known):
             return self.of_series(at, name, n.ROMAN[written])
-        if one.kind != NUMBER or one.low != one.high or one.low < 0 or "," in word.surface:
+        if (
+            numeral.kind != NUMBER
+            or numeral.low != numeral.high
+            or numeral.low < 0
+            or "," in word.surface
+        ):
             return None
-        if one.unit not in ("", "s") or one.bound or one.scaled:
+        if numeral.unit not in ("", "s") or numeral.bound or numeral.scaled:
             return None  # "s" of "747s"
         spelled = word.surface.isalpha()
         title = spelled and word.surface[0].isupper() and before.named  # "Square Two"
         plural = not self.closed(at) and _is_plural(words[at + 1].lower) and not title
         if self.unit(at + 1)[0] or self.scale(at + 1) or (plural and (spelled or not known)):
             return None
-        return None if spelled and not (known or title) else self.of_series(at, name, one.low)
+        return None if spelled and not (known or title) else self.of_series(at, name, numeral.low)
 
     def ordinal_name(self, at: int) -> Quantity | None:
         """Return "the Second World War" and "Henry the Eighth" as "War II" and "Henry VIII"."""
@@ -409,16 +433,16 @@ class _Reader:
 
     def time(self, at: int) -> Quantity | None:
         """Return a time of day: "5:30 am", "5 p.m.", "17:30", "noon", "half past 5"."""
-        one, mark, end = self.words[at].numeral, self.words[at + 1].lower, at + 1
-        value, unit = one.low, one.unit
-        if one.kind == NUMBER and mark in _CLOCKS:
+        numeral, mark, end = self.words[at].numeral, self.words[at + 1].lower, at + 1
+        value, unit = numeral.low, numeral.unit
+        if numeral.kind == NUMBER and mark in _CLOCKS:
             hour, minute = divmod(round(100 * value), 100)  # also "5.30 pm"
             if not 1 <= hour <= 12 or minute > 59:
                 return None
             value, unit, end = 60.0 * hour + minute, "12", end + (mark == "o'clock")
-        elif one.kind == n.FRACTION and mark == "past":
-            value, unit, end = 60.0 * (self.words[at + 2].numeral.low + one.low), "12", at + 3
-        elif one.kind != n.TIME:
+        elif numeral.kind == n.FRACTION and mark == "past":
+            value, unit, end = 60.0 * (self.words[at + 2].numeral.low + numeral.low), "12", at + 3
+        elif numeral.kind != n.TIME:
             return None
         if self.words[end].lower in ("am", "pm"):
             value, unit, end = value % 720 + 720 * (self.words[end].lower == "pm"), "", end + 1
@@ -429,12 +453,12 @@ class _Reader:
     def counted(self, at: int) -> Quantity | None:
         """Return the number here, with its unit, bound and range; or an ordinal or score."""
         words = self.words
-        one = words[at].numeral
-        if one.kind in (n.DECADE, n.CODE):  # "in her 20s"
-            low = one.low % 100 if one.kind == n.DECADE else float(one.unit[:2])
+        numeral = words[at].numeral
+        if numeral.kind in (n.DECADE, n.CODE):  # "in her 20s"
+            low = numeral.low % 100 if numeral.kind == n.DECADE else float(numeral.unit[:2])
             return Quantity(NUMBER, low, low + 9, words, at, at + 1, "year", nouns=_AGE)
-        if one.kind == n.SCORE:
-            return Quantity(n.SCORE, one.low, one.high, words, at, at + 1)
+        if numeral.kind == n.SCORE:
+            return Quantity(n.SCORE, numeral.low, numeral.high, words, at, at + 1)
         value, end = self.ordinal(at)
         if value and not self.share(at)[0]:
             return self.ranked(at, end, value)
@@ -452,23 +476,25 @@ class _Reader:
         elif not amount.unit and link in ("to", "or", "and"):
             unit = (self.amount(amount.end + 1) or amount).unit  # "from 10 to 20 km"
             amount = amount._replace(unit=unit if unit in READINGS else "")
-        elif one.low != one.high and self.is_score(at, amount):
-            return Quantity(n.SCORE, one.low, one.high, words, at, at + 1)
+        elif numeral.low != numeral.high and self.is_score(at, amount):
+            return Quantity(n.SCORE, numeral.low, numeral.high, words, at, at + 1)
         return self.bounded(amount)
 
     def amount(self, at: int) -> _Amount | None:
         """Return the number here with its scale and unit; a range if it is one word."""
-        words, one = self.words, self.words[at].numeral
+        words, numeral = self.words, self.words[at].numeral
         share, end = self.share(at)
         if share:
             return self.part(at, end, share)
-        if one.kind not in (NUMBER, n.SCALE) or (words[at].lower == "one" and not self.is_one(at)):
+        if numeral.kind not in (NUMBER, n.SCALE) or (
+            words[at].lower == "one" and not self.is_one(at)
+        ):
             return None
         low, high, slack, end = self.cardinal(at)
         before = words[at - 1]
-        if one.kind == n.SCALE and before.lower in ("few", "several"):
+        if numeral.kind == n.SCALE and before.lower in ("few", "several"):
             low, high, slack = 2 * low, 9.99 * low, 0.0
-        start, unit = at, one.unit
+        start, unit = at, numeral.unit
         if start > self.after and before.lower in ("minus", "negative"):
             start, low, high = at - 1, -high, -low
         if not unit:
@@ -486,7 +512,7 @@ class _Reader:
             scale, (unit, end) = 1e6, self.unit(end)  # "1.2m people", "5m dollars"
         elif scale:  # "$5 m"
             end += 1
-        if scale and not one.scaled:
+        if scale and not numeral.scaled:
             low, high, slack = low * scale, high * scale, (slack or 0.5) * scale
         if self.lows(end) == ("below", "zero"):
             low, high, end = -high, -low, end + 2
@@ -503,15 +529,17 @@ class _Reader:
     def share(self, at: int) -> tuple[float, int]:
         """Return the part here and its end: "half", "two thirds", "a third of"; 0 if it is none."""
         word, before, after = self.words[at], self.words[at - 1], self.words[at + 1]
-        one, second, of = word.numeral, after.numeral, after.lower == "of"
-        if one.kind == n.FRACTION and before.numeral.kind != n.ORDINAL:
+        numeral, second, of = word.numeral, after.numeral, after.lower == "of"
+        if numeral.kind == n.FRACTION and before.numeral.kind != n.ORDINAL:
             is_part = word.lower == "half" or of or before.lower in _CONTEXT["before_parts"]
-            return (one.low if is_part and after.lower not in _CONTEXT["no_half"] else 0.0), at + 1
-        if one.kind == n.ORDINAL and one.low > 2 and before.lower == "a" and of:
-            return 1 / one.low, at + 1
-        if one.kind == NUMBER and not one.unit and not self.closed(at):
+            return (
+                numeral.low if is_part and after.lower not in _CONTEXT["no_half"] else 0.0
+            ), at + 1
+        if numeral.kind == n.ORDINAL and numeral.low > 2 and before.lower == "a" and of:
+            return 1 / numeral.low, at + 1
+        if numeral.kind == NUMBER and not numeral.unit and not self.closed(at):
             if second.kind == n.FRACTION and (after.lower != "half" or word.lower == "one"):
-                return one.low * second.low, at + 2
+                return numeral.low * second.low, at + 2
             if second.kind == n.ORDINAL and second.low > 2 and word.lower == "one":
                 return 1 / second.low, at + 2
         return 0.0, at
@@ -534,16 +562,16 @@ class _Reader:
         """Return low, high, slack and end of a number of several words: "two hundred and five",
         "1.5 million", "twenty-five", "5 1/2", "two and a half", "tens of thousands"."""
         words, end = self.words, at + 1
-        one, spelled = words[at].numeral, words[at].surface.isalpha()
-        if one.high > one.low or one.unit or one.scaled:
+        numeral, spelled = words[at].numeral, words[at].surface.isalpha()
+        if numeral.high > numeral.low or numeral.unit or numeral.scaled:
             many = self.scale(end) or 1.0  # "10-20 million"
             end += many > 1
             thousands = words[at + 2].lower[:-1] if spelled and words[end].lower == "of" else ""
             if thousands in n.SCALES:
                 many, end = n.SCALES[thousands], end + 2
-            return one.low * many, one.high * many, one.slack * many, end
-        total, part, slack, room = 0.0, one.low, one.slack, 0.0
-        if one.kind == n.SCALE:
+            return numeral.low * many, numeral.high * many, numeral.slack * many, end
+        total, part, slack, room = 0.0, numeral.low, numeral.slack, 0.0
+        if numeral.kind == n.SCALE:
             part, end = 1.0, at
         elif spelled and part in _TENS:
             room = 10.0
@@ -573,10 +601,15 @@ class _Reader:
     def half(self, at: int) -> float:
         """Return the fraction after a number: "and a half", "1/2"; else 0."""
         word = self.words[at + 2] if self.lows(at) == ("and", "a") else self.words[at]
-        one, written = word.numeral, word.surface
-        small = one.kind == NUMBER and 0 < one.low < 1 and not one.unit and "." not in written
-        is_half = one.kind == n.FRACTION and word is not self.words[at]
-        return one.low if is_half or (small and written[0].isnumeric()) else 0.0
+        numeral, written = word.numeral, word.surface
+        small = (
+            numeral.kind == NUMBER
+            and 0 < numeral.low < 1
+            and not numeral.unit
+            and "." not in written
+        )
+        is_half = numeral.kind == n.FRACTION and word is not self.words[at]
+        return numeral.low if is_half or (small and written[0].isnumeric()) else 0.0
 
     def unit(self, at: int) -> tuple[str, int]:
         """Return the unit here and the end of its words; "" and `at` if there is none."""
@@ -595,11 +628,11 @@ class _Reader:
 
     def is_age(self, at: int, end: int) -> bool:
         """Return whether a number is an age: "aged 66", "66 years old", "in her 20s"."""
-        words, one = self.words, self.words[at].numeral
+        words, numeral = self.words, self.words[at].numeral
         before = words[at - 1].lower
         if before in _CONTEXT["between_ages"]:
             before = words[at - 2].lower
-        decade = one.kind == n.DECADE or one.unit in ("10s", "20s")
+        decade = numeral.kind == n.DECADE or numeral.unit in ("10s", "20s")
         return before in _CONTEXT["owners" if decade else "ages"] or words[end].lower == "old"
 
     def whole(self, first: _Amount) -> _Amount:
@@ -630,8 +663,13 @@ class _Reader:
 
     def is_score(self, at: int, amount: _Amount) -> bool:
         """Return whether "1-3" is a score, not a range."""
-        one, written = self.words[at].numeral, self.words[at].surface
-        if amount.unit or one.scaled or one.high > _LARGEST_SCORE or not written[0].isdigit():
+        numeral, written = self.words[at].numeral, self.words[at].surface
+        if (
+            amount.unit
+            or numeral.scaled
+            or numeral.high > _LARGEST_SCORE
+            or not written[0].isdigit()
+        ):
             return False
         counts = self.is_age(at, at + 1) or any(
             _is_plural(word.lower) for word in self.phrase(at + 1)
@@ -645,8 +683,8 @@ class _Reader:
         lead = start - (words[start - 1].lower in _ARTICLES)  # "more than a million"
         first, last = start, end
         sign = words[start].numeral.bound or words[end - 1].numeral.bound
-        one, two = words[lead - 1].lower, words[lead - 2].lower
-        bound_ends = (one,) in _BOUND_ENDS or (two, one) in _BOUND_ENDS
+        last_before, second_before = words[lead - 1].lower, words[lead - 2].lower
+        bound_ends = (last_before,) in _BOUND_ENDS or (second_before, last_before) in _BOUND_ENDS
         for size in (1, 2, 3, 4) if bound_ends else ():
             place = lead - size
             bound = _BOUNDS.get(self.lows(place, size)) if place >= self.after else ""
@@ -682,15 +720,15 @@ class _Reader:
             return []
         if self.words[at].lower == "of":
             at += 1 + (self.words[at + 1].lower in _CONTEXT["of_the"])
-        found: list[Word] = []
+        phrase_words: list[Word] = []
         for word in self.words[at : at + _PHRASE]:
-            verb = word.finite and (found or not word.lower.endswith("s"))
+            verb = word.finite and (phrase_words or not word.lower.endswith("s"))
             if not word.weight or word.kind or verb:
                 break
-            found.append(word)
+            phrase_words.append(word)
             if word.closes or _is_plural(word.lower):
                 break
-        return found
+        return phrase_words
 
 
 def agree(claimed: Quantity, other: Quantity) -> bool:
@@ -702,7 +740,7 @@ def agree(claimed: Quantity, other: Quantity) -> bool:
     if kind != other.kind:
         if SERIES in (kind, other.kind):
             return _is_name_of(claimed, other) or _is_name_of(other, claimed)
-        return kind in _RANGES and other.kind in _RANGES and claimed.said == other.said
+        return kind in _RANGES and other.kind in _RANGES and claimed.written == other.written
     if kind in (YEAR, DAY):
         return claimed.low <= other.low and other.high <= claimed.high
     if kind == n.TIME:
@@ -714,9 +752,9 @@ def agree(claimed: Quantity, other: Quantity) -> bool:
     if not _says_unit(claimed, other):
         return False
     is_open = inf in (-claimed.low, claimed.high)  # "over 3 million" is not "3 million"
-    for one, two, slack in _comparable(claimed, other, claimed.slack):
-        off = _size(one, two) if is_open else slack
-        if one[0] - off <= two[0] and two[1] <= one[1] + off:
+    for ours, theirs, slack in _comparable(claimed, other, claimed.slack):
+        off = _size(ours, theirs) if is_open else slack
+        if ours[0] - off <= theirs[0] and theirs[1] <= ours[1] + off:
             return True
     return False
 
@@ -754,24 +792,28 @@ def _comparable(
         for their in theirs:
             if reading.dimension == their.dimension:
                 both = _slack(claimed, reading, their) + _slack(other, their, reading)
-                one, two = _in_base(claimed, reading), _in_base(other, their)
-                yield one, two, (slack if reading is _NO_UNIT else both) + _size(one, two)
+                our_span, their_span = _in_base(claimed, reading), _in_base(other, their)
+                yield (
+                    our_span,
+                    their_span,
+                    (slack if reading is _NO_UNIT else both) + _size(our_span, their_span),
+                )
 
 
-def _size(one: _Span, two: _Span) -> float:
+def _size(first: _Span, second: _Span) -> float:
     """Return how far off a float may be."""
-    return _CLOSE * max([abs(end) for end in (*one, *two) if abs(end) < inf], default=0.0)
+    return _CLOSE * max([abs(end) for end in (*first, *second) if abs(end) < inf], default=0.0)
 
 
-def _in_base(one: Quantity, reading: n.Reading) -> _Span:
-    return one.low * reading.size + reading.zero, one.high * reading.size + reading.zero
+def _in_base(quantity: Quantity, reading: n.Reading) -> _Span:
+    return quantity.low * reading.size + reading.zero, quantity.high * reading.size + reading.zero
 
 
-def _slack(one: Quantity, reading: n.Reading, other: n.Reading) -> float:
+def _slack(quantity: Quantity, reading: n.Reading, other: n.Reading) -> float:
     """Return the slack of a number that was converted: people round to a whole unit, but 90 minutes
     are an hour and a half."""
     ratio = max(reading.size, other.size) / min(reading.size, other.size)
-    slack, value = one.slack, min(abs(one.low), abs(one.high))
+    slack, value = quantity.slack, min(abs(quantity.low), abs(quantity.high))
     if reading.zero != other.zero:
         slack = max(slack, 0.5)
     elif abs(ratio - round(ratio)) > _CLOSE * ratio and value < inf:
@@ -804,7 +846,7 @@ def _same_unit(claimed: Quantity, other: Quantity) -> bool:
     return not set(claimed.nouns).isdisjoint(other.nouns)
 
 
-def _is_name_of(one: Quantity, other: Quantity) -> bool:
+def _is_name_of(number: Quantity, other: Quantity) -> bool:
     """Return whether a number is bare and the other names it: "a pH of 7.4", "pH 7.4"."""
-    named = one.kind == NUMBER and not one.nouns and one.low == one.high == other.low
-    return named and not one.unit and other.unit in one.beside
+    named = number.kind == NUMBER and not number.nouns and number.low == number.high == other.low
+    return named and not number.unit and other.unit in number.beside

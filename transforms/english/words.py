@@ -67,12 +67,12 @@ def is_english(text: str, language: str | None = None) -> bool:
         return True
     # A capital inside a sentence makes a name ("Rio de Janeiro", "La Scala"), which may be from any
     # language. The first word always has a capital.
-    found = "".join([_LANGUAGES[word] for word in words if word in _LANGUAGES])
+    languages = "".join([_LANGUAGES[word] for word in words if word in _LANGUAGES])
     running = [word for word in words if word[0].islower()]
     if running and len(words[0]) > 1 and not words[0][0].islower():
-        found += _LANGUAGES.get(words[0].lower(), "")
-    english = found.count("e")
-    other = max(map(found.count, set(found)), default=0)
+        languages += _LANGUAGES.get(words[0].lower(), "")
+    english = languages.count("e")
+    other = max(map(languages.count, set(languages)), default=0)
     if english == 0:
         other += any(not word.isascii() and word.isalpha() for word in running)
     if english < other <= 2:
@@ -148,12 +148,12 @@ class Word:
         self.joint = token[-1] if token[-1] in n.JOINTS else " "
         surface = self.surface = token.rstrip(_CLOSED + n.JOINTS)
         self.lower = self.key = fold(surface)
-        one = self.numeral = (
+        parsed = self.numeral = (
             n.numeral(self.lower if self.lower.isalpha() else surface) or n.NO_NUMERAL
         )
-        self.kind = one.kind if _is_number(one, self.lower) else ""
-        point = self.kind in (n.NUMBER, n.ORDINAL, n.DECADE) and one.low == one.high
-        self.value = one.low if point else None
+        self.kind = parsed.kind if _is_number(parsed, self.lower) else ""
+        point = self.kind in (n.NUMBER, n.ORDINAL, n.DECADE) and parsed.low == parsed.high
+        self.value = parsed.low if point else None
         stop = not self.kind and self.lower in STOP_WORDS and surface != "US"
         if self.value is not None:
             self.key = f"{self.value:g} {self.kind}"
@@ -163,17 +163,17 @@ class Word:
         self.weight = 0.0 if stop else COMMON if common else 1.0
         capital = surface[0].isupper()
         month = self.lower in n.MONTHS
-        self.numeric = month or one.kind != "" or surface.upper() in n.ROMAN
+        self.numeric = month or parsed.kind != "" or surface.upper() in n.ROMAN
         self.named = capital and not stop and not self.kind and not month
         self.plain = self.weight > 0 and not self.kind and not self.named
         self.finite = is_finite(surface)
 
 
-def _is_number(one: Numeral, low: str) -> bool:
+def _is_number(parsed: Numeral, low: str) -> bool:
     """Return whether a number is one by itself: not "one", a pronoun, nor "half" or "GPT4"."""
-    if one.kind in (n.CODE, n.SERIES, n.SCALE, n.FRACTION) or low == "one":
+    if parsed.kind in (n.CODE, n.SERIES, n.SCALE, n.FRACTION) or low == "one":
         return False
-    return not low.isalpha() or (one.kind in (n.NUMBER, n.ORDINAL) and one.low == one.high)
+    return not low.isalpha() or (parsed.kind in (n.NUMBER, n.ORDINAL) and parsed.low == parsed.high)
 
 
 def fold(surface: str) -> str:
@@ -190,8 +190,8 @@ _KEPT_WORDS: Final = Memo(Word).__getitem__
 
 def _words_of(text: str) -> list[Word]:
     whole = _HAS_DIGIT(text) or not text.isalnum()
-    found = n.tokens_of(text, TOKEN) if whole else TOKEN.findall(text)
-    tokens = [token if len(token) <= _LONGEST else token[:_LONGEST] for token in found]
+    parts = n.tokens_of(text, TOKEN) if whole else TOKEN.findall(text)
+    tokens = [token if len(token) <= _LONGEST else token[:_LONGEST] for token in parts]
     if tokens and text[-1] in _CLOSING and tokens[-1][-1] != text[-1]:
         tokens[-1] += _CLOSED
     return list(map(_KEPT_WORDS, tokens))
@@ -207,12 +207,12 @@ def read(text: str) -> list[Word]:
     return list(chain.from_iterable(map(_between_spaces, text.split())))
 
 
-def _joined(found: re.Match[str]) -> str:
-    written = found[0]
+def _joined(match: re.Match[str]) -> str:
+    written = match[0]
     return written[1] if written[0] == " " else re.sub(r"\s", ",", written)
 
 
-def said(words: Sequence[Word]) -> str:
+def as_written(words: Sequence[Word]) -> str:
     """Return words as they are written, punctuation left out but for what joins two words."""
     return "".join([word.surface + word.joint for word in words[:-1]]) + (
         words[-1].surface if words else ""

@@ -102,22 +102,22 @@ def _question(words: list[str], lows: list[str]) -> str | None:
     has = low in HAVE and not any(map(is_participle, lows[verb + 1 : verb + 4]))
     base = "have" if has else low not in AUXILIARIES and base_of(low)
     if low in AUXILIARIES and not has:
-        asks, said = low, rest
+        asks, predicate = low, rest
     elif base and not rest.startswith("by "):  # "the tools developed by X" is not a clause
         third = "does" if low == "has" or low in THIRD else "did"
         asks = "do" if low in ("have", "include") else third
-        said = f"{base} {rest}"
+        predicate = f"{base} {rest}"
     else:
         return None
     if lows[verb + 1] == "born" and (when_or_where := _asked_of_birth(rest, opening)):
         return f"{when_or_where} {asks} {subject} born?"
     if (base and asks == "did") or (low in BE and is_participle(lows[verb + 1])):
         if _TIME_AT_END.fullmatch(opening):
-            return f"When {asks} {subject} {said}?"
-        dated = any(map(str.isdigit, said[-12:]))
-        if dated and (time := _TIME_AT_END.search(said)):
-            return f"When {asks} {subject} {said[: time.start()].rstrip(' ,')}{opening}?"
-    return f"{asks.capitalize()} {subject} {said}{opening}?"
+            return f"When {asks} {subject} {predicate}?"
+        dated = any(map(str.isdigit, predicate[-12:]))
+        if dated and (time := _TIME_AT_END.search(predicate)):
+            return f"When {asks} {subject} {predicate[: time.start()].rstrip(' ,')}{opening}?"
+    return f"{asks.capitalize()} {subject} {predicate}{opening}?"
 
 
 def _asked_of_birth(rest: str, opening: str) -> str:
@@ -161,29 +161,29 @@ def extract_record(
     ]
 
 
-def _claims(said: Wording) -> list[Wording]:
-    claims = split(said)
+def _claims(statement: Wording) -> list[Wording]:
+    claims = split(statement)
     if len(claims) > 1:  # "It is in Oslo, and I like it" has a part that makes no claim
-        first = said.words[0]
+        first = statement.words[0]
         claims = [claim for claim in claims if not is_talk(claim, claim.words[0] != first)]
     return claims
 
 
 def _whole(worthy: Sequence[tuple[int, Wording, bool]]) -> list[ExtractedUnit]:
-    said: dict[int, list[str]] = {}
+    words_of: dict[int, list[str]] = {}
     for index, resolved, _ in worthy:
-        said.setdefault(index, []).extend(resolved.words)
+        words_of.setdefault(index, []).extend(resolved.words)
     return [
         ExtractedUnit(index, " ".join(words), query_of_wording(Wording(words, lower(words))))
-        for index, words in said.items()
+        for index, words in words_of.items()
     ]
 
 
 def only_abstains(text: str, language: str | None = None) -> bool:
     """Return whether a text makes no claim, and says that the answer is not known or not there."""
     spans = segment(text, language or "en")
-    said = any(abstains(text[start:end], english=False) for start, end in spans)
-    return said and not extract_record(InputRecord("", "", text, language=language), spans)
+    abstaining = any(abstains(text[start:end], english=False) for start, end in spans)
+    return abstaining and not extract_record(InputRecord("", "", text, language=language), spans)
 
 
 def _worthy(lines: Sequence[Line], question: str | None) -> list[tuple[int, Wording, bool]]:
@@ -193,7 +193,7 @@ def _worthy(lines: Sequence[Line], question: str | None) -> list[tuple[int, Word
     person = topic != "" and asks_for_person(question)
     reader, subjects = LineReader(topic), Subjects()
     subjects.section(topic, person)
-    found = []
+    worthy = []
     for number, line in enumerate(lines):
         following = lines[number + 1 : number + 3]
         heads = reader.heading(line, *following[:1])
@@ -208,15 +208,15 @@ def _worthy(lines: Sequence[Line], question: str | None) -> list[tuple[int, Word
             continue
         statements = reader.read(line, following)
         if statements is not None:
-            found += [(line.sentence, wording(one), True) for one in statements]
+            worthy += [(line.sentence, wording(one), True) for one in statements]
             continue
         completed = reader.completed(line)
-        said = wording(completed)
-        resolved = subjects.read(said)
-        if is_claim(completed, said):
-            found.append((line.sentence, resolved, False))
+        statement = wording(completed)
+        resolved = subjects.read(statement)
+        if is_claim(completed, statement):
+            worthy.append((line.sentence, resolved, False))
             # The name that opens the text is the one that a later opening "he" means.
-            if not topic and (topic := opening_name(said.words)):
+            if not topic and (topic := opening_name(statement.words)):
                 reader.name(topic)
                 subjects.name(topic)
-    return found
+    return worthy

@@ -128,10 +128,10 @@ def _split(clause: Wording, depth: int, tried: int) -> list[Wording]:
         if len(parts) == 1:
             return [clause]  # it is known to have no safe split
         if parts and (not _PAIRED.search(text) or all(map(_is_whole, parts))):
-            said = [Wording(part, en.lower(part)) for part in parts]
+            wordings = [Wording(part, en.lower(part)) for part in parts]
             # Each verb of a subject may have a part that leaves it out.
             again = _GAPPING if rule is _predicates else at
-            return [claim for part in said for claim in _split(part, depth + 1, again)]
+            return [claim for part in wordings for claim in _split(part, depth + 1, again)]
     return [clause]
 
 
@@ -152,8 +152,8 @@ def _bracket(clause: Clause) -> list[Words]:
     # not the years of a war or a company
     if not life or not (life[1] or life[3]) or not may_be_person(lows[:opening]):
         return []
-    told = [("was born", life[2]), ("died", life[3])] if life[3] else [("was born", life[2])]
-    dated = [f"{verb} {'in' if date[:4].isdigit() else 'on'} {date}" for verb, date in told]
+    events = [("was born", life[2]), ("died", life[3])] if life[3] else [("was born", life[2])]
+    dated = [f"{verb} {'in' if date[:4].isdigit() else 'on'} {date}" for verb, date in events]
     return [*([*words[:opening], *said.split()] for said in dated), words[:opening] + words[verb:]]
 
 
@@ -170,7 +170,7 @@ def _apposition(clause: Clause) -> list[Words]:
     verb = _past_adverbs(lows, close + 1)
     if end >= len(words) - 3 or not close or not en.is_finite(words[verb]):
         return []
-    name, said, low = (
+    name, predicate, low = (
         without_comma(words[start:end]),
         without_comma(words[end : close + 1]),
         lows[end],
@@ -179,12 +179,12 @@ def _apposition(clause: Clause) -> list[Words]:
     if "and" in name and lows[end + 1] not in en.PLURAL:
         return []  # "Ada and Jan, a poet,": not both
     if low in ("who", "which") and en.is_finite(words[end + 1]):
-        said = said[1:]
+        predicate = predicate[1:]
     elif low in ("a", "an", "the") or low in of.REDUCED or lows[end + 1] == "known":
-        said = ["was" if past or low == "born" else "is", *said]
+        predicate = ["was" if past or low == "born" else "is", *predicate]
     else:
         return []
-    return [[*name, *said], [*words[:start], *name, *words[close + 1 :]]]
+    return [[*name, *predicate], [*words[:start], *name, *words[close + 1 :]]]
 
 
 def _relative(clause: Clause) -> list[Words]:
@@ -404,21 +404,21 @@ def _examples(clause: Clause) -> list[Words]:
     """Cut "X acted in films such as A and B": X acted in films, in A, in B."""
     words, lows, _, verb, subject = clause
     if words[verb][-1] == ":" or lows[verb] in ("include", "includes", "included"):
-        said = words[verb] if words[verb][-1] != ":" else "include"
-        found = _listed(words[verb + 1 :])
-        return [[*words[:verb], said, *item] for item in found] if len(found) > 1 else []
+        verb_word = words[verb] if words[verb][-1] != ":" else "include"
+        items = _listed(words[verb + 1 :])
+        return [[*words[:verb], verb_word, *item] for item in items] if len(items) > 1 else []
     marks = (k for k in range(verb + 2, len(words) - 2) if lows[k] in ("including", "such"))
     at = next(marks, 0)
     if not at or not subject or (lows[at] == "such" and lows[at + 1] != "as"):
         return []
     begin = at + 1 + (lows[at] == "such")
-    found = _listed(words[begin:])
-    unclear = len(found) == 1 and any(word[-1] == "," for word in found[0][:-1])
-    if unclear or found[0][0] in en.PREPOSITIONS:
+    items = _listed(words[begin:])
+    unclear = len(items) == 1 and any(word[-1] == "," for word in items[0][:-1])
+    if unclear or items[0][0] in en.PREPOSITIONS:
         return []
     if kind := _kind_start(clause, at):
-        return [without_comma(words[:at]), *([*words[:kind], *item] for item in found)]
-    return [[*words[:begin], *item] for item in found] if len(found) > 1 else []
+        return [without_comma(words[:at]), *([*words[:kind], *item] for item in items)]
+    return [[*words[:begin], *item] for item in items] if len(items) > 1 else []
 
 
 def _kind_start(clause: Clause, at: int) -> int:
@@ -455,24 +455,24 @@ def _quantifies(lows: Words, at: int) -> bool:
 
 def _listed(words: Words) -> list[Words]:
     """Return the items of these words as a list, or one item if they may not be a list."""
-    found: list[Words] = [[]]
+    items: list[Words] = [[]]
     quoted = False
     for word in words:
-        found[-1].append(word)
+        items[-1].append(word)
         quoted ^= word.count('"') % 2 == 1 or ("“" in word) != ("”" in word)
         if word[-1] == "," and not quoted:
-            found.append([])
-    last = found.pop()
+            items.append([])
+    last = items.pop()
     joint = next((k for k, word in enumerate(last) if word in ("and", "or")), -1)
-    found = [*map(without_comma, found), *([last[:joint]] if joint else []), last[joint + 1 :]]
-    if joint < 0 or not all(found):
+    items = [*map(without_comma, items), *([last[:joint]] if joint else []), last[joint + 1 :]]
+    if joint < 0 or not all(items):
         return [words]
-    titles = all(item[0][0] in '"“' for item in found)
-    plain = all(len(item) <= _MAX_ITEM and not any(map(_breaks, item)) for item in found[:-1])
-    single = any(len(item) == 1 and en.is_capital(item[0]) for item in found)
-    capitals = {en.is_capital(item[item[0] in ("the", "a", "an")]) for item in found if item[1:]}
-    several = plain and (len(found) > 2 or not single) and len(capitals) < 2
-    return found if titles or several else [words]
+    titles = all(item[0][0] in '"“' for item in items)
+    plain = all(len(item) <= _MAX_ITEM and not any(map(_breaks, item)) for item in items[:-1])
+    single = any(len(item) == 1 and en.is_capital(item[0]) for item in items)
+    capitals = {en.is_capital(item[item[0] in ("the", "a", "an")]) for item in items if item[1:]}
+    several = plain and (len(items) > 2 or not single) and len(capitals) < 2
+    return items if titles or several else [words]
 
 
 def _breaks(word: str) -> bool:

@@ -328,10 +328,10 @@ def _pattern(name: str) -> re.Pattern[str]:
     return re.compile(LISTS.phrases(name), re.IGNORECASE)
 
 
-def is_claim(sentence: str, said: Wording) -> bool:
+def is_claim(sentence: str, statement: Wording) -> bool:
     """Return whether a sentence with this wording makes a claim that can be checked."""
     text = sentence.strip()
-    words, lows = said
+    words, lows = statement
     if text.startswith(("```", "~~~", "|")) or _HEADING.match(text):
         return False  # code, a table, a heading
     if not words or not _LETTER.search(text) or _asks(words):
@@ -350,12 +350,12 @@ def is_claim(sentence: str, said: Wording) -> bool:
     return verb and not is_talk(Wording(words, lows))
 
 
-def is_talk(said: Wording, opens: bool = True) -> bool:
+def is_talk(statement: Wording, opens: bool = True) -> bool:
     """Return whether a sentence or a part of one greets, instructs, judges or only supposes.
 
     `opens` is False for a part that begins as its sentence does, which makes a claim.
     """
-    words, lows = said
+    words, lows = statement
     if lows[0] in _POLITE and len(words) > 1:
         words, lows = words[1:], lows[1:]
     text = " ".join(words)

@@ -191,23 +191,23 @@ def place_of(phrase: Phrase) -> tuple[str, str]:
 
 def _complete(part: list[Phrase], first: list[Phrase], subject: Phrase, verb: Words) -> Words:
     """Return the part with its subject and verb, nothing if it is unclear which it has."""
-    own, said, head = part[0], part, subject.words
+    own, rest, head = part[0], part, subject.words
     if not _shares_subject(part, first, subject):
-        said, head = part[1:], without_comma(own.words)
+        rest, head = part[1:], without_comma(own.words)
     elif verb[0] in en.PLURAL:
         return []  # "were born in 1867 in Oslo and in 1869 in Rome": each once
-    kept, replaced = first[: -len(said)], first[-len(said) :]
+    kept, replaced = first[: -len(rest)], first[-len(rest) :]
     # What is kept has no name: "elected president in 1990 and Jan in 1991".
-    if not _same(said, replaced) or any(phrase.kind != _NOUN for phrase in kept):
+    if not _same(rest, replaced) or any(phrase.kind != _NOUN for phrase in kept):
         return []
     if sum(map(_lacks_noun, part)) > sum(map(_lacks_noun, replaced)):
         return []
-    if said is not part and not _has_subject(own, subject, said, replaced):
+    if rest is not part and not _has_subject(own, subject, rest, replaced):
         return []
     # "won the prize in 1990 and Jan in 1991" may be about one who won Jan
-    if said is not part and kept and not (verb[0] in en.BE and own.kind == subject.kind == _NAME):
+    if rest is not part and kept and not (verb[0] in en.BE and own.kind == subject.kind == _NAME):
         return []
-    return [*head, *verb, *_words(kept), *_words(said)]
+    return [*head, *verb, *_words(kept), *_words(rest)]
 
 
 def _lacks_noun(phrase: Phrase) -> bool:
@@ -229,18 +229,18 @@ def _shares_subject(part: Sequence[Phrase], first: Sequence[Phrase], subject: Ph
 
 
 def _has_subject(
-    own: Phrase, subject: Phrase, said: Sequence[Phrase], replaced: Sequence[Phrase]
+    own: Phrase, subject: Phrase, rest: Sequence[Phrase], replaced: Sequence[Phrase]
 ) -> bool:
     """Return whether the part begins with a subject like that of the first part."""
     # Not "well in Norway but poorly in Sweden".
     determined = own.kind == _NAME or en.core(own.words[0]) in en.DETERMINERS
-    if not determined or [a.kind for a in said] != [b.kind for b in replaced]:
+    if not determined or [a.kind for a in rest] != [b.kind for b in replaced]:
         return False
-    if any(phrase.kind in _EXACT for phrase in said):
+    if any(phrase.kind in _EXACT for phrase in rest):
         return True
     # "He served in Oslo and Rome in the army": Rome did not.
     alike = own.kind == subject.kind and (len(own.words) > 1) == (len(subject.words) > 1)
-    placed = all(phrase.kind == _NAME and phrase.preposition for phrase in said)
+    placed = all(phrase.kind == _NAME and phrase.preposition for phrase in rest)
     return alike and placed and en.core(subject.words[0]) not in en.SUBJECT_PRONOUNS
 
 

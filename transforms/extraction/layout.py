@@ -53,11 +53,11 @@ class LayoutBlock:
 
 def layout(text: str) -> list[LayoutBlock]:
     """Return the layout of a Markdown text, block by block, in time linear in its length."""
-    found: list[LayoutBlock] = []
+    layout_blocks: list[LayoutBlock] = []
     indents: list[int] = []  # of the items in which the next one may be nested
     last = 0
     for start, end, kind in _paragraphs(text):
-        before = found[-1].kind if found and start == last else ""
+        before = layout_blocks[-1].kind if layout_blocks and start == last else ""
         last = end
         body = start + len(text[start:end]) - len(text[start:end].lstrip())
         first = text[body:end].split(maxsplit=1)[0]
@@ -67,35 +67,35 @@ def layout(text: str) -> list[LayoutBlock]:
                 indents.pop()
             marker = "•" if first in "-*+•‣◦" else first
             pieces = list(_pieces(text, body + len(first), end))
-            found.append(LayoutBlock("item", [pieces], len(indents), marker))
+            layout_blocks.append(LayoutBlock("item", [pieces], len(indents), marker))
             indents.append(indent)
             continue
         if start == body:  # an indented paragraph belongs to the item before it
             indents = []
         if kind == "rule":
             if before == "row":
-                found[-1] = replace(found[-1], head=True)
+                layout_blocks[-1] = replace(layout_blocks[-1], head=True)
             elif before == "paragraph" and not first.strip("="):
-                found[-1] = replace(found[-1], kind="heading", level=1)
+                layout_blocks[-1] = replace(layout_blocks[-1], kind="heading", level=1)
             elif "|" not in first:
-                found.append(LayoutBlock("rule", []))
+                layout_blocks.append(LayoutBlock("rule", []))
         elif kind == "code":
-            found.append(LayoutBlock("code", [_code(text, start, end)]))
+            layout_blocks.append(LayoutBlock("code", [_code(text, start, end)]))
         elif kind == "whole":
             ranges = cells(text[start:end])[1]
             row = [list(_pieces(text, start + left, start + right)) for left, right in ranges]
-            found.append(LayoutBlock("row", row))
+            layout_blocks.append(LayoutBlock("row", row))
         elif kind == "marked" and first[0] == "#":
             closing = re.search(r"\s#+\s*$", text[body:end])
             end = body + closing.start() if closing else end
-            found.append(
+            layout_blocks.append(
                 LayoutBlock("heading", [list(_pieces(text, body + len(first), end))], len(first))
             )
         else:
             quoted = len(first) if kind == "marked" else 0
             kind = "quote" if quoted else "paragraph"
-            found.append(LayoutBlock(kind, [list(_pieces(text, body + quoted, end))]))
-    return found
+            layout_blocks.append(LayoutBlock(kind, [list(_pieces(text, body + quoted, end))]))
+    return layout_blocks
 
 
 def _code(text: str, start: int, end: int) -> list[StyledRange]:
@@ -109,13 +109,13 @@ def _code(text: str, start: int, end: int) -> list[StyledRange]:
 
 def _paragraphs(text: str) -> list[tuple[int, int, str]]:
     """Return the blocks of a text, with lines that no blank line divides as one paragraph."""
-    found: list[tuple[int, int, str]] = []
+    merged: list[tuple[int, int, str]] = []
     for start, end, kind in blocks(text):
         kind = "marked" if kind == "prose" and MARKER.match(text, start, end) else kind
-        if found and kind == "prose" and found[-1][1:] == (start, "prose"):
-            start = found.pop()[0]
-        found.append((start, end, kind))
-    return found
+        if merged and kind == "prose" and merged[-1][1:] == (start, "prose"):
+            start = merged.pop()[0]
+        merged.append((start, end, kind))
+    return merged
 
 
 def _pieces(text: str, start: int, end: int) -> Iterator[StyledRange]:
@@ -126,17 +126,17 @@ def _pieces(text: str, start: int, end: int) -> Iterator[StyledRange]:
     edges: list[tuple[int, int]] = []  # (place, style that begins there, negative: that ends)
     waiting: dict[str, list[tuple[int, int]]] = {"*": [], "_": []}  # marks that are not closed yet
     linked = False
-    for found in _INLINE.finditer(text, start, end):
-        a, b = found.span()
-        name = found.lastgroup or ""
+    for match in _INLINE.finditer(text, start, end):
+        a, b = match.span()
+        name = match.lastgroup or ""
         if name == "label" or (name == "target" and linked):
             linked = name == "label"
             hidden.append((a, b))
             edges.append((b, _LINK) if linked else (a, -_LINK))
         elif name in ("code", "address", "escaped"):
             style = {"code": _CODE, "address": _LINK, "escaped": 0}[name]
-            hidden += [(a, found.start(name)), (found.end(name), b)]
-            edges += [(found.start(name), style), (found.end(name), -style)]
+            hidden += [(a, match.start(name)), (match.end(name), b)]
+            edges += [(match.start(name), style), (match.end(name), -style)]
         elif name == "marks" and b - a <= _EM + _STRONG:
             before, after = text[max(start, a - 1) : a] or " ", text[b : min(end, b + 1)] or " "
             inside = before.isalnum() and after.isalnum()

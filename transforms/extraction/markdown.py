@@ -145,14 +145,16 @@ class LineReader:
         if not following or not following[0].is_item or line.is_item:
             return False
         text = line.text.rstrip()
-        said = wording(text.removesuffix(":"))
-        if len(said.lows) < 2 or said.words[-1][-1] in ".!?":
+        statement = wording(text.removesuffix(":"))
+        if len(statement.lows) < 2 or statement.words[-1][-1] in ".!?":
             return False
-        last, ends = said.lows[-1], text.endswith(":")
-        if last in _LEADS or (ends and (last in _OPEN_ENDS or said.lows[-2] in en.AUXILIARIES)):
-            self._lead, self._alone = said, len(following) == 1 or not following[1].is_item
+        last, ends = statement.lows[-1], text.endswith(":")
+        if last in _LEADS or (
+            ends and (last in _OPEN_ENDS or statement.lows[-2] in en.AUXILIARIES)
+        ):
+            self._lead, self._alone = statement, len(following) == 1 or not following[1].is_item
             return True
-        return ends and "following" in said.lows
+        return ends and "following" in statement.lows
 
     def _leave_list(self, line: Line) -> bool:
         """End the sections of items, and what they go on with; return whether a section ended."""
@@ -191,12 +193,12 @@ class LineReader:
     def _open(self, level: int, text: str) -> None:
         while self._levels[-1] >= level:
             self._levels.pop(), self._topics.pop()
-        words, said = _bare(text), _content(text)
+        words, content_words = _bare(text), _content(text)
         named = is_name(words) and not only_opens(core(words[0]))
-        if level > _BOLD_LEVEL and not said.isdisjoint(_SECTIONS):
+        if level > _BOLD_LEVEL and not content_words.isdisjoint(_SECTIONS):
             named = False  # "Health Benefits:"
         own = bare_name(words) if named else _UNKNOWN
-        topic = self._topics[-1] if said <= _SECTIONS else own
+        topic = self._topics[-1] if content_words <= _SECTIONS else own
         if named and topic == own and not self._topics[0] and level == 1:
             self._topics[0] = topic  # the title
         self._levels.append(level)
@@ -218,29 +220,29 @@ class LineReader:
         if dated and self.topic and (event := _of_topic(self.topic, wording(dated["value"]))):
             return [f"In {dated['date']}, {event.rstrip('.')}."]
         pair = _PAIR.match(line.text)
-        found = _LABELLED.match(line.text) or pair or _PLAIN_LABEL.match(line.text)
-        if found is None:
+        match = _LABELLED.match(line.text) or pair or _PLAIN_LABEL.match(line.text)
+        if match is None:
             return None
-        label = " ".join(wording(found["label"]).words).rstrip(":")
-        value = " ".join(wording(found["value"]).words).rstrip(".,;")
+        label = " ".join(wording(match["label"]).words).rstrip(":")
+        value = " ".join(wording(match["value"]).words).rstrip(".,;")
         low = label.lower()
         if not value or low in _ASIDES or _is_sentence(value):
             return None
-        if found.re is _PLAIN_LABEL and not (
+        if match.re is _PLAIN_LABEL and not (
             self.topic and (self._card or low in _EVENTS or low in _KINDS)
         ):
             return None
         if is_talk(wording(value)):
             return []
-        if found is pair and not _names(label):
+        if match is pair and not _names(label):
             return None
-        if found is pair and (whole := _of_topic(label, wording(value))):
+        if match is pair and (whole := _of_topic(label, wording(value))):
             return [whole]
         if self._lead.words and self._lead.lows[0] not in en.SUBJECT_PRONOUNS:
             return [f"{' '.join(self._lead.words[:-1])}, {label}: {value}."]
         if low not in _KINDS and re.match(r"(?:an?|the) ", value):
             return [f"{label} is {value}."]
-        return [_said("" if found is pair else self.topic, label, value)]
+        return [_said("" if match is pair else self.topic, label, value)]
 
     def completed(self, line: Line) -> str:
         """Return a line with its subject. A list item without one gets the heading's subject;
@@ -248,15 +250,17 @@ class LineReader:
         text = line.text
         if not line.is_item:
             return introduced(text)
-        said = wording(text)
-        if not said.words:
+        statement = wording(text)
+        if not statement.words:
             return text
-        if self._lead.words and (whole := _continued(self._lead, said, self._alone)):
+        if self._lead.words and (whole := _continued(self._lead, statement, self._alone)):
             return whole
         if not self.topic or len(self._topics) == 1:
-            lost = is_past(said.lows[0]) and first_verb(*said, 0) < 0  # "Won a prize": who?
+            lost = (
+                is_past(statement.lows[0]) and first_verb(*statement, 0) < 0
+            )  # "Won a prize": who?
             return "" if lost and not self.topic else introduced(text)
-        return _of_topic(self.topic, said, is_claim(text, said)) or introduced(text)
+        return _of_topic(self.topic, statement, is_claim(text, statement)) or introduced(text)
 
     def _cells(self, line: str, following: Sequence[Line]) -> list[str]:
         """Return the cells of a table's row, [] for another line."""
@@ -270,8 +274,8 @@ class LineReader:
             if self._columns or len(ranges) < 2 or alike != [len(ranges)] * (1 + (mark != "|")):
                 return []
         self._mark = mark
-        said = [row[start:end].strip(' "').replace("\\|", "|") for start, end in ranges]
-        return [" ".join(wording(cell).words).rstrip(".") for cell in said]
+        texts = [row[start:end].strip(' "').replace("\\|", "|") for start, end in ranges]
+        return [" ".join(wording(cell).words).rstrip(".") for cell in texts]
 
     def _row(self, line: str, cells: list[str]) -> list[str]:
         if not self._columns or _RULING.search(line):
@@ -284,18 +288,18 @@ class LineReader:
             label, value = (*cells, "")[:2]
             return [_said(self.topic, label, value)] if label and value else []
         row, dated = cells[0], _YEAR.fullmatch(cells[0]) is not None
-        said = zip(heads[1:], cells[1:], strict=False)
-        found = [(head, cell) for head, cell in said if head and row and cell.strip("-–— ?")]
+        pairs = zip(heads[1:], cells[1:], strict=False)
+        filled = [(head, cell) for head, cell in pairs if head and row and cell.strip("-–— ?")]
         if heads[0].lower() in _PROPERTIES:
-            return [_said(head, row, cell) for head, cell in found]
+            return [_said(head, row, cell) for head, cell in filled]
         if not heads[0] or (dated and not self.topic):  # it is unknown which of them is a property
-            return [f"{row}, {head}: {cell}." for head, cell in found]
+            return [f"{row}, {head}: {cell}." for head, cell in filled]
         if not dated:
-            return [_said(row, head, cell) for head, cell in found]
-        told = [(_of_topic(self.topic, wording(cell)), head, cell) for head, cell in found]
+            return [_said(row, head, cell) for head, cell in filled]
+        completed = [(_of_topic(self.topic, wording(cell)), head, cell) for head, cell in filled]
         return [
-            f"In {row}, {one}." if one else _said(f"{self.topic} in {row}", head, cell)
-            for one, head, cell in told
+            f"In {row}, {whole}." if whole else _said(f"{self.topic} in {row}", head, cell)
+            for whole, head, cell in completed
         ]
 
 
@@ -310,16 +314,16 @@ def _denies(lead: str, item: Line) -> bool:
 def _marked_heading(line: str) -> tuple[int, str] | None:
     if line[:1].isalnum() and "\n" not in line:
         return None  # most lines
-    found = HEADING.match(line) or BOLD.match(line) or _UNDERLINED.match(line)
-    if found is None:
+    match = HEADING.match(line) or BOLD.match(line) or _UNDERLINED.match(line)
+    if match is None:
         return None
-    if found.re is HEADING:
-        return len(found[1]), found[2]
-    underlined = found.re is _UNDERLINED
-    text = found[1] if underlined else line
+    if match.re is HEADING:
+        return len(match[1]), match[2]
+    underlined = match.re is _UNDERLINED
+    text = match[1] if underlined else line
     if is_claim(text, wording(text)) and not _content(text) <= _SECTIONS:
         return None  # a sentence in bold
-    return (1 if found[2] == "=" else 2, text) if underlined else (_BOLD_LEVEL, found[2])
+    return (1 if match[2] == "=" else 2, text) if underlined else (_BOLD_LEVEL, match[2])
 
 
 def _bare(text: str) -> list[str]:
@@ -339,8 +343,8 @@ def _names(text: str) -> bool:
 
 def _heads(text: str) -> bool:
     """Return whether a line above items is a name, or of the words of a section ("Early life:")."""
-    said = _content(text)
-    return _names(text) or (bool(said) and said <= _SECTIONS)
+    content_words = _content(text)
+    return _names(text) or (bool(content_words) and content_words <= _SECTIONS)
 
 
 def _continued(lead: Wording, item: Wording, alone: bool) -> str:
@@ -373,23 +377,23 @@ def _continued(lead: Wording, item: Wording, alone: bool) -> str:
 
 def introduced(line: str) -> str:
     """Return a line that begins with a name and "This is" with the name as the subject."""
-    found = _INTRODUCES.search(line) and _INTRODUCED.match(line)
-    if not found:
+    match = _INTRODUCES.search(line) and _INTRODUCED.match(line)
+    if not match:
         return line
-    words = found["name"].split()
+    words = match["name"].split()
     person = len(words) > 1 and is_name(words)
     titled = words[0][0] in '"“' or is_name(words)
-    fits = person if found["pronoun"] in ("He", "She") else titled
-    return f"{found['name']} {line[found.end() :]}" if fits else line
+    fits = person if match["pronoun"] in ("He", "She") else titled
+    return f"{match['name']} {line[match.end() :]}" if fits else line
 
 
-def _of_topic(topic: str, said: Wording, claims: bool = False) -> str:
+def _of_topic(topic: str, statement: Wording, claims: bool = False) -> str:
     """Return a fragment such as "Won two prizes" as a sentence about the topic, "" if it is none.
 
     `claims` says that it makes a claim by itself. Where no verb form is safe, as for "Founded in
     1040", the topic is put before it with a colon.
     """
-    words, lows = said
+    words, lows = statement
     if not lows[1:]:
         return ""
     verb = first_verb(words, lows, 0)

@@ -132,9 +132,9 @@ def said_lines(text: str, spans: Sequence[Span]) -> list[Line]:
             sentence = sentence[introduction.end() :] if introduction else sentence
         if "[" in sentence:
             cited.update(_CITED.findall(sentence))
-        said = "" if sources or left_out else without_marks(sentence)
-        if said.strip():
-            lines.append(Line(index, said, indent, is_paragraph, is_item))
+        kept = "" if sources or left_out else without_marks(sentence)
+        if kept.strip():
+            lines.append(Line(index, kept, indent, is_paragraph, is_item))
     return lines
 
 
@@ -145,11 +145,11 @@ def is_heading(line: str) -> bool:
 
 def _is_note(sentence: str, cited: set[str]) -> bool:
     """Return whether "[1] …" is a note: it was cited before, or is no sentence."""
-    found = _NUMBERED_NOTE.match(sentence)
-    if found is None:
+    match = _NUMBERED_NOTE.match(sentence)
+    if match is None:
         return False
-    rest = sentence[found.end() :]
-    return found[1] in cited or not is_claim(rest, wording(rest))
+    rest = sentence[match.end() :]
+    return match[1] in cited or not is_claim(rest, wording(rest))
 
 
 def without_marks(text: str) -> str:
@@ -167,19 +167,19 @@ def without_marks(text: str) -> str:
     text = _RAISED_NOTE.sub(_without_note, _AUTHOR.sub("", _NOTE.sub("", text)))
     if "//" in text or "www." in text or "@" in text:
         text = _ACCORDING.sub("", text)
-        rest, found = _ADDRESS.subn(" ", text)
-        if found and _AROUND_ADDRESSES.issuperset(_WORD.findall(rest.lower())):
+        rest, count = _ADDRESS.subn(" ", text)
+        if count and _AROUND_ADDRESSES.issuperset(_WORD.findall(rest.lower())):
             return ""
     return _ESCAPED.sub(r"\1", _DONE.sub(r"\1", text, count=1))
 
 
-def _raised(found: re.Match[str]) -> str:
+def _raised(match: re.Match[str]) -> str:
     """Return the power in `10<sup>6</sup>` and `m<sup>2</sup>`; a note is left out."""
-    word, digits = found[1], found[2]
+    word, digits = match[1], match[2]
     is_year = len(word) == 4 and word.isdigit()
     is_power = word[-1:].isdigit() or 0 < len(word) < 3 or word.lower() in _UNITS
     return word + digits.translate(_TO_RAISED) if is_power and not is_year else word
 
 
-def _without_note(found: re.Match[str]) -> str:
-    return found[0] if found[1].lower() in _UNITS else found[1]
+def _without_note(match: re.Match[str]) -> str:
+    return match[0] if match[1].lower() in _UNITS else match[1]

@@ -76,11 +76,11 @@ class Subjects:
         """Set the topic of the text, from its first sentence."""
         self._topic = topic
 
-    def read(self, said: Wording) -> Wording:
+    def read(self, statement: Wording) -> Wording:
         """Return the sentence with its opening named, where that is safe."""
-        words, lows = said
+        words, lows = statement
         if len(words) < 2:
-            return said
+            return statement
         start = clause.subject_start(words, lows)
         if (
             lows[start] in _SHARES
@@ -97,7 +97,7 @@ class Subjects:
             name = self._meant(words, lows, start) if len(words) > end else ""
         self._note(words, lows, start, name)
         if not name:
-            return said
+            return statement
         words = [*words[:start], *name.split(), *words[end:]]
         return Wording(words, en.lower(words))
 
@@ -186,8 +186,12 @@ class Subjects:
         self._is_said = verb > start and lows[verb] in BE and not part
         if lows[start] in en.POSSESSIVES:
             # "His father, Nils Dahl, was a farmer" is about another person.
-            said = set(lows[start + 1 : max(verb, start + 3)])
-            about = [pronoun for pronoun, nouns in _RELATIVES.items() if not nouns.isdisjoint(said)]
+            relation_words = set(lows[start + 1 : max(verb, start + 3)])
+            about = [
+                pronoun
+                for pronoun, nouns in _RELATIVES.items()
+                if not nouns.isdisjoint(relation_words)
+            ]
             self._subject = _SOMEBODY + about[0] if about else ""
             if about:  # a later "he" may be the father
                 self._people[self._subject] = about[0]
@@ -215,17 +219,17 @@ class Subjects:
                 self._meet(named)
                 self._alone = self._alone and named == self._subject
         if self._alone and self._people.get(self._subject) == "":
-            found = [gender for gender, said in _GENDERS.items() if not said.isdisjoint(lows)]
-            self._people[self._subject] = found[0] if len(found) == 1 else ""
+            genders = [gender for gender, said in _GENDERS.items() if not said.isdisjoint(lows)]
+            self._people[self._subject] = genders[0] if len(genders) == 1 else ""
 
     def _note_kind(self, words: list[str], lows: list[str], verb: int) -> None:
         """Remember that "The Sea" is the film, until another film is mentioned."""
         for low, word in zip(lows, [*words[1:], " "], strict=True) if self._kinds else ():
             if low in self._kinds and (word[0] in '"“' or en.is_capital(word)):
                 self._kinds[low] = ""
-            one = low[:-3] + "y" if low.endswith("ies") else low[:-1]
-            if one in self._kinds:  # "other cities"
-                self._kinds[one] = ""
+            singular = low[:-3] + "y" if low.endswith("ies") else low[:-1]
+            if singular in self._kinds:  # "other cities"
+                self._kinds[singular] = ""
         if self._is_said and self._subject and "".join(lows[verb + 1 : verb + 2]) in _ARTICLES:
             noun = verb + 1
             for at in range(verb + 2, len(words)):

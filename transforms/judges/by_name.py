@@ -4,7 +4,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
-from ufo.transforms.judges.judge import Judge, JudgeContext
+from ufo.transforms.judges.judge import Judge
+from ufo.transforms.judges.judge_context import JudgeContext
 from ufo.transforms.judges.llm.llm_settings import LlmSettings
 from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.request import Client

@@ -10,7 +10,7 @@ Methods are coroutines because some judges ask a language model. One that comput
 """
 
 import inspect
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
@@ -30,13 +30,10 @@ from ufo.schemas.records import (
     Usage,
 )
 from ufo.schemas.text import storable
-from ufo.transforms.judges.llm.llm_settings import LlmSettings
-from ufo.transforms.llm.request import Client
 from ufo.transforms.plugin_errors import failure_of, passes, reason_of
 from ufo.transforms.sources.fact_source import Found, Retrieved
 
 if TYPE_CHECKING:
-    from ufo.transforms.judges.llm.judgements import JudgementCache
     from ufo.transforms.sentences import Span
 
 _LABELS = {SUPPORTED: 1, REFUTED: 0}
@@ -302,23 +299,3 @@ class Judge:
             rationale=found.message or None,
             judge=self.name,
         )
-
-
-def _none() -> Judge:
-    raise LookupError("this context was made without an LLM judge")
-
-
-@dataclass(frozen=True, slots=True)
-class JudgeContext:
-    """The argument `context` of a judge that sets `needs_endpoint`.
-
-    `settings` are the flags of `--judge llm`. `client` returns the run's client, with retries, rate
-    limits, cache and usage rows. `judgement_cache` returns the LLM judge's cache of judgements,
-    None for no cache. `llm_judge` returns the LLM judge with these flags, for a judge that decides
-    only some claims itself.
-    """
-
-    settings: LlmSettings
-    client: Callable[[], Client]
-    judgement_cache: "Callable[[], JudgementCache] | None" = None
-    llm_judge: Callable[[], Judge] = _none

@@ -110,8 +110,8 @@ def verifier_figures(verifier: str) -> str:
     # A command whose judge is a model needs no verifier, and starts faster without.
     from ufo.transforms.verifiers.by_name import make_verifier
 
-    made = make_verifier(verifier)
-    return _sentence(made.name, made.accuracy() or _measured(verifier, _MEASURED))
+    loaded = make_verifier(verifier)
+    return _sentence(loaded.name, loaded.accuracy() or _measured(verifier, _MEASURED))
 
 
 def _of_model(model: str, types: Iterable[str], stated: str) -> str:
@@ -149,22 +149,24 @@ def _sentence(name: str, known: str) -> str:
 
 
 def _measured(name: str, types: Iterable[str]) -> str:
-    measured, said = _figures().get(name, {}), []
+    measured, parts = _figures().get(name, {}), []
     for type_ in types:
         kind = _MEASURED.get(type_, _Kind(f"evidence of the source {type_}", "", ""))
-        found = measured.get(kind.test_set)
-        if found is None:
-            said.append(f"with {kind.words} {_UNKNOWN}")
+        figures = measured.get(kind.test_set)
+        if figures is None:
+            parts.append(f"with {kind.words} {_UNKNOWN}")
             continue
-        n, called = found["n"], round(found["refuted_called"])
-        share = f"of 10 claims that it calls contradicted {_of_ten(found['refuted_precision'])} are"
+        n, called = figures["n"], round(figures["refuted_called"])
+        share = (
+            f"of 10 claims that it calls contradicted {_of_ten(figures['refuted_precision'])} are"
+        )
         if called < _FEW:
-            right = round(found["refuted_precision"] * called) or "none"
+            right = round(figures["refuted_precision"] * called) or "none"
             share = f"it called {called or 'none'} of {n:,} claims contradicted"
             share += f", {right} of them rightly" if called else ""
-        finds = f"of 10 false claims it finds {_of_ten(found['refuted_recall'])}"
-        said.append(f"with {kind.words} {share}, and {finds} ({n:,} {kind.described})")
-    return "; ".join(said) or _UNKNOWN
+        finds = f"of 10 false claims it finds {_of_ten(figures['refuted_recall'])}"
+        parts.append(f"with {kind.words} {share}, and {finds} ({n:,} {kind.described})")
+    return "; ".join(parts) or _UNKNOWN
 
 
 def _of_ten(share: float) -> str:
@@ -175,5 +177,5 @@ def _of_ten(share: float) -> str:
 @cache
 def _figures() -> Mapping[str, Any]:
     path = files("ufo.transforms.verifiers") / FIGURES
-    found: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return found
+    figures: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return figures

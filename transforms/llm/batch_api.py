@@ -107,14 +107,14 @@ class OpenAiBatches:
         """Upload the lines of a batch, and return the id of the file."""
         with self._explained(again=False):
             file = self._client.files.create(file=(f"ufo-{name}.jsonl", lines), purpose="batch")
-            found = self._id(file)
+            file_id = self._id(file)
             for pause in _PAUSES:
                 if phase_of(file.status) != RUNNING:  # Azure reads the file first
                     break
                 time.sleep(pause)
                 with suppress(openai.NotFoundError):
-                    file = self._client.files.retrieve(found)
-            return found
+                    file = self._client.files.retrieve(file_id)
+            return file_id
 
     def create(self, file: str, name: str) -> str:
         """Submit a batch of an uploaded file, and return its id; `name` is in its metadata."""
@@ -199,9 +199,9 @@ class OpenAiBatches:
         payload = shown if isinstance(shown, str | dict) else shown.to_dict(warnings=False)
         error = inside(payload)
         if error or is_page(payload):
-            status, said = error or (200, payload)
+            status, body = error or (200, payload)
             in_it = error is not None
-            raise of_response(self._endpoint, self._key, status, {}, said, time.time(), in_it)
+            raise of_response(self._endpoint, self._key, status, {}, body, time.time(), in_it)
 
     @contextmanager
     def _explained(self, again: bool = True) -> Iterator[None]:
@@ -211,15 +211,15 @@ class OpenAiBatches:
         try:
             yield
         except openai.APIStatusError as error:
-            said = refused(self._endpoint, self._key, error.response)
+            refusal = refused(self._endpoint, self._key, error.response)
             # What is not there, or too large, is the file or the batch, not a request to the model.
-            if error.status_code in (404, 405, 413) and said.kind != MODEL:
+            if error.status_code in (404, 405, 413) and refusal.kind != MODEL:
                 status = "413" if error.status_code == 413 else "404"
                 words = words_of(error.body, self._key)[0][:300] or "not found"
                 asked = f"{error.request.method} {error.request.url.path}"
                 message = f"{where} answered {error.status_code} to {asked}: {words}"
-                said = SendError(message, status)
-            raise said from None
+                refusal = SendError(message, status)
+            raise refusal from None
         # A download that breaks off raises an error of the HTTP package.
         except (openai.APIConnectionError, httpx.TransportError) as error:
             raise broken(self._endpoint, error) from None

@@ -24,7 +24,7 @@ from ufo.transforms.llm.batch_store import BatchStore, Reply
 from ufo.transforms.llm.endpoint import NO_KEY, Endpoint
 from ufo.transforms.llm.errors import SendError, inside, of_response, words_of
 from ufo.transforms.llm.request import Request
-from ufo.transforms.llm.send import Received
+from ufo.transforms.llm.send import HttpReply
 
 T = TypeVar("T")
 
@@ -43,7 +43,7 @@ class BatchLine:
     async def receive(
         self,
         body: Mapping[str, Any],
-        exchange: Callable[[], Awaitable[Received[T]]],
+        exchange: Callable[[], Awaitable[HttpReply[T]]],
         row: Usage,
         rows: list[Usage],
     ) -> T:
@@ -62,12 +62,12 @@ class BatchLine:
         rows.append(paid if own else replace(shared, saved_usd=paid.cost_usd))
         return (await exchange()).value
 
-    async def send(self, body: Mapping[str, Any]) -> Received[Any]:
+    async def send(self, body: Mapping[str, Any]) -> HttpReply[Any]:
         """Return the JSON of the reply that `receive` has found, or raise its error."""
         assert self._reply is not None
         if error := error_of(self._endpoint, self._reply):
             raise error
-        return Received(self._reply.payload, {}, self._reply.request_id)
+        return HttpReply(self._reply.payload, {}, self._reply.request_id)
 
     async def look(self, path: str, body: Mapping[str, Any] | None = None) -> None:
         """Return None: an error in a batch does not justify another request."""
@@ -97,13 +97,13 @@ def _read(line: Any) -> tuple[str, Reply]:
     choices = isinstance(body, Mapping) and body.get("choices")
     if status < 400 and not error and (choices or (status and not line.get("error"))):
         return key, Reply("200", body, request_id)
-    said = error[1] if error else {"error": line.get("error") or body or "no reply and no error"}
+    problem = error[1] if error else {"error": line.get("error") or body or "no reply and no error"}
     if status >= 400:
-        return key, Reply(str(status), body or said, request_id)
+        return key, Reply(str(status), body or problem, request_id)
     if status and error:
-        return key, Reply(str(error[0]), said, request_id)
-    code = words_of(said, NO_KEY)[1].partition(" ")[0] or "error"
-    return key, Reply(code, said, request_id)
+        return key, Reply(str(error[0]), problem, request_id)
+    code = words_of(problem, NO_KEY)[1].partition(" ")[0] or "error"
+    return key, Reply(code, problem, request_id)
 
 
 def error_of(endpoint: Endpoint, reply: Reply) -> SendError | None:
@@ -136,5 +136,5 @@ def _parsed(value: Any) -> Any:
 
 def _status(value: Any) -> int:
     """Return the HTTP status of a reply or of an error, also from text; 0 for anything else."""
-    found = re.match("[245][0-9]{2}(?![0-9])", str(value))
-    return int(found[0]) if found else 0
+    match = re.match("[245][0-9]{2}(?![0-9])", str(value))
+    return int(match[0]) if match else 0

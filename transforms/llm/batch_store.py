@@ -65,7 +65,7 @@ class Batch:
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class BatchedRequest:
     """A request in a batch: its `tries` before, the most that it may cost in US dollars, and its
     row of the table `usage`."""
 
@@ -240,7 +240,7 @@ class BatchStore:
         query = "SELECT coalesce(sum(usd), 0.0) FROM requests WHERE run = :run AND state = 'sent'"
         return float(self._all(query)[0][0])
 
-    def sent(self, batch: Batch) -> dict[str, Sent]:
+    def sent(self, batch: Batch) -> dict[str, BatchedRequest]:
         """Return the requests of a batch that have no reply yet, by their keys."""
         query = f"SELECT key, tries, usd, usage FROM requests WHERE {_SENT}"  # noqa: S608
         return dict(self._all(query, _sent, name=batch.name))
@@ -296,8 +296,8 @@ def _batch(name: str, run: str, place: str, *more: Any) -> Batch:
     return Batch(name, _endpoint(place), *more)
 
 
-def _sent(key: str, tries: int, usd: float, usage: str) -> tuple[str, Sent]:
-    return key, Sent(tries, usd, _usage(usage))
+def _sent(key: str, tries: int, usd: float, usage: str) -> tuple[str, BatchedRequest]:
+    return key, BatchedRequest(tries, usd, _usage(usage))
 
 
 def _json(value: Endpoint | Usage) -> str:

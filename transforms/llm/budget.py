@@ -91,12 +91,12 @@ def _prices(where: str, text: str) -> dict[str, Price]:
     import yaml  # not needed by a run that asks no model
 
     try:
-        given = yaml.safe_load(text) or {}
+        prices = yaml.safe_load(text) or {}
     except yaml.YAMLError as error:
         raise UsageError(f"{where} is not YAML: {error}") from error
-    if not isinstance(given, dict):
+    if not isinstance(prices, dict):
         raise UsageError(f"{where}: {_form('expected models and their prices')}")
-    return {str(model): _price(f"{where}: {model}", entry) for model, entry in given.items()}
+    return {str(model): _price(f"{where}: {model}", entry) for model, entry in prices.items()}
 
 
 def _price(where: str, entry: Any) -> Price:

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field, replace
 from ufo.transforms.llm.budget import Price
 from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.forms import Capabilities
+from ufo.transforms.llm.limiter import RateLimits
 from ufo.transforms.llm.request import VERIFIER
-from ufo.transforms.llm.send import RateLimits, Retry
+from ufo.transforms.llm.retry import Retry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

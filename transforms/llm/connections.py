@@ -32,8 +32,8 @@ def explained(
     """
     chain = list(_chain(error))
     names = ": ".join(f"{type(one).__name__}: {one}" for one in chain)
-    said = [str(one) for one in chain if str(one)] or [type(chain[-1]).__name__]
-    cause = re.sub(r"[^\s/@]*@", "***@", said[-1])
+    messages = [str(one) for one in chain if str(one)] or [type(chain[-1]).__name__]
+    cause = re.sub(r"[^\s/@]*@", "***@", messages[-1])
     for row in table("remedies")["connections"]:
         if re.search(row["text"], names) and (proxy or not row.get("proxied")):
             variables = ("SSL_CERT_FILE", "SSL_CERT_DIR")

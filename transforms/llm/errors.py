@@ -138,8 +138,8 @@ def of_response(
     if kind == _PATH and (endpoint.model in words or re.search(r"\bmodel\b", words, re.IGNORECASE)):
         kind = MODEL
     shown = f": {words[:_SHOWN]}" if words else ""
-    said, where = f"{status}{shown}", endpoint.shown_url
-    answered = f"{where} answered {'200 with the error ' if inside else ''}{said}"
+    reply, where = f"{status}{shown}", endpoint.shown_url
+    answered = f"{where} answered {'200 with the error ' if inside else ''}{reply}"
     common: dict[str, Any] = {
         "status": str(status),
         # By its status alone an error says little of whether the endpoint is busy.
@@ -150,7 +150,11 @@ def of_response(
     remedy = table("remedies")["kinds"].get("no key" if key == NO_KEY and kind == KEY else kind)
     if remedy:
         message = remedy.format(
-            said=said, where=where, key=endpoint.api_key_env, model=endpoint.model, url=URL_VARIABLE
+            said=reply,
+            where=where,
+            key=endpoint.api_key_env,
+            model=endpoint.model,
+            url=URL_VARIABLE,
         )
         # A filter answers 403 for one text, so that status alone says nothing of the others.
         return SendError(message, final=kind != FORBIDDEN, **common)

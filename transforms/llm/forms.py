@@ -12,16 +12,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from ufo.transforms.llm.errors import CAP, STREAM, SendError
-from ufo.transforms.llm.request import (
-    BROKEN_OFF,
-    Choice,
-    Function,
-    Message,
-    Request,
-    closed,
-    listed,
-    one_of,
-)
+from ufo.transforms.llm.json_schema import closed, listed, one_of
+from ufo.transforms.llm.request import BROKEN_OFF, Choice, Function, Message, Request
 
 PROBE = "probe"
 """The value of `usage.step` for the requests of a probe."""
@@ -208,17 +200,17 @@ def _without_ignored_form(choice: Choice, known: Capabilities) -> Capabilities:
     A form is kept only where the reply has the function's arguments, or is cut off within them or
     within thoughts.
     """
-    given = (choice.arguments or choice.text).strip()
+    arguments = (choice.arguments or choice.text).strip()
     cut = choice.ending == BROKEN_OFF or bool(choice.thought)
-    begun = cut and given[:1] in ("", "{", "`")
-    if known.form == WORDS or begun or _reports(given):
+    begun = cut and arguments[:1] in ("", "{", "`")
+    if known.form == WORDS or begun or _reports(arguments):
         return known
     return replace(known, forms=known.forms[1:])
 
 
-def _reports(given: str) -> bool:
+def _reports(text: str) -> bool:
     try:
-        arguments = json.loads(given)
+        arguments = json.loads(text)
     except (ValueError, RecursionError):
         return False
     return isinstance(arguments, dict) and isinstance(arguments.get("report"), dict)

@@ -5,19 +5,16 @@ Every step that asks a model (extraction, verification, knowledge) builds a `Req
 `ufo.transforms.llm.fake.FakeClient` instead.
 """
 
-import asyncio
 import json
 import re
 import tomllib
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, Protocol
 
-from ufo.schemas.errors import NotYetAnswered
 from ufo.schemas.records import Usage
 
-T = TypeVar("T")
 EXTRACTOR = "extractor"
 VERIFIER = "verifier"
 KNOWLEDGE = "knowledge"
@@ -189,46 +186,3 @@ class LlmError(Exception):
 
 
 # --- the parameters of functions, in a form that providers can enforce -------------------------
-
-
-def one_of(numbers: Iterable[int]) -> dict[str, Any]:
-    """Return the schema of one of these numbers."""
-    return {"type": "integer", "enum": list(numbers)}
-
-
-def listed(items: Mapping[str, Any], most: int, description: str = "") -> dict[str, Any]:
-    """Return the schema of a list of at most `most` items."""
-    described = {"description": description} if description else {}
-    return {"type": "array", "items": items, "maxItems": most, **described}
-
-
-def closed(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema of an object that has these properties, all of them and no others."""
-    return {
-        "type": "object",
-        "properties": dict(properties),
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-
-
-async def together(coroutines: Iterable[Awaitable[T]]) -> list[T]:
-    """Run coroutines concurrently; return their results in order.
-
-    The first error cancels the others, waits for their end, and is raised. `NotYetAnswered` is
-    raised only after all have ended, so that their requests are in the same batch.
-    """
-    waiting = list(coroutines)
-    if len(waiting) == 1:
-        return [await waiting[0]]
-    tasks = [asyncio.ensure_future(coroutine) for coroutine in waiting]
-    try:
-        return list(await asyncio.gather(*tasks))
-    except NotYetAnswered:
-        await asyncio.gather(*tasks, return_exceptions=True)
-        raise
-    except BaseException:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        raise

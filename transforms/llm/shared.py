@@ -8,14 +8,16 @@ import os
 from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
 
+from ufo.schemas.cache_folder import OFF
 from ufo.schemas.forks import Opened
-from ufo.schemas.storage import OFF
-from ufo.transforms.llm.cache import CachingClient, Memory
-from ufo.transforms.llm.client import OpenAiClient, Shared
+from ufo.transforms.llm.cache import JsonCache
+from ufo.transforms.llm.caching_client import CachingClient
+from ufo.transforms.llm.client import OpenAiClient
 from ufo.transforms.llm.client_settings import CallSettings, ClientSettings
 from ufo.transforms.llm.endpoint import AZURE_URL_VARIABLE, URL_VARIABLE
+from ufo.transforms.llm.limiter import Stop
 from ufo.transforms.llm.request import Client
-from ufo.transforms.llm.send import Stop
+from ufo.transforms.llm.run_resources import RunResources
 from ufo.transforms.llm.store import StoreError, open_store, report
 from ufo.transforms.llm.usage_log import is_folder
 
@@ -40,10 +42,11 @@ async def end_run(run: str) -> None:
     with _opened.lock:
         ended = [_opened.pop(key) for key in list(_opened) if key[0] == run]
         # The next run tries a failed cache again: the disk may have space by then.
-        for key in [key for key, one in _opened.items() if isinstance(one, Memory) and one.failed]:
+        caches = {key: cache for key, cache in _opened.items() if isinstance(cache, JsonCache)}
+        for key in [key for key, cache in caches.items() if cache.failed]:
             del _opened[key]
-    for one in ended:
-        await one.aclose()
+    for opened in ended:
+        await opened.aclose()
 
 
 def shared_client(settings: ClientSettings) -> Client:
@@ -51,17 +54,17 @@ def shared_client(settings: ClientSettings) -> Client:
 
     Settings with the same usage log belong to the same run.
     """
-    run, shared = settings.usage_log, shared_of(settings)
-    client = once(run, _key(settings), lambda: OpenAiClient(settings, shared=shared))
-    return CachingClient(client, settings, shared_memory(settings), shared.batches)
+    run, resources = settings.usage_log, run_resources(settings)
+    client = once(run, _key(settings), lambda: OpenAiClient(settings, resources=resources))
+    return CachingClient(client, settings, shared_cache(settings), resources.batches)
 
 
-def shared_of(settings: ClientSettings) -> Shared:
+def run_resources(settings: ClientSettings) -> RunResources:
     """Return what all clients of a run share in this process."""
     run = settings.usage_log
     # A worker of an engine outlives a run.
     stop = Stop(of_run=True) if run and not is_folder(run) else None
-    return once(run, Shared, lambda: Shared(stop, settings.batch))
+    return once(run, RunResources, lambda: RunResources(stop, settings.batch))
 
 
 def silences(settings: ClientSettings) -> dict[str, float]:
@@ -75,19 +78,19 @@ def _key(settings: ClientSettings) -> Hashable:
     return settings, *map(os.environ.get, (URL_VARIABLE, AZURE_URL_VARIABLE))
 
 
-def shared_memory(settings: CallSettings) -> Memory:
+def shared_cache(settings: CallSettings) -> JsonCache:
     """Return this process's cache for the URI in the settings."""
     uri, writes = settings.cache or OFF, settings.cache_writes
-    return once(None, (Memory, uri, writes), lambda: _memory(uri, writes))
+    return once(None, (JsonCache, uri, writes), lambda: _opened_cache(uri, writes))
 
 
-def _memory(uri: str, writes: bool) -> Memory:
+def _opened_cache(uri: str, writes: bool) -> JsonCache:
     if uri == OFF:
-        return Memory(None)
+        return JsonCache(None)
     try:
-        return Memory(open_store(uri), writes)
+        return JsonCache(open_store(uri), writes)
     except StoreError as error:
         report(f"the cache cannot be opened, and the run continues without it: {error}")
-    memory = Memory(None)
-    memory.failed = True
-    return memory
+    cache = JsonCache(None)
+    cache.failed = True
+    return cache

@@ -193,8 +193,8 @@ class SqliteStore(Reopened):
 
     def entries(self) -> Iterator[Entry]:
         """Yield every entry."""
-        found = self._do("SELECT key, length(value), written FROM entries")
-        yield from (Entry(*row) for row in found)
+        rows = self._do("SELECT key, length(value), written FROM entries")
+        yield from (Entry(*row) for row in rows)
 
     def remove(self, keys: Sequence[str]) -> None:
         """Delete these keys."""

@@ -19,7 +19,7 @@ from ufo.transforms.llm.endpoint import AZURE_TOKEN_VARIABLE, Endpoint, azure_of
 from ufo.transforms.llm.errors import SendError, is_page, of_response, payload_of
 from ufo.transforms.llm.http_packages import httpcore, httpx
 from ufo.transforms.llm.request import LlmError
-from ufo.transforms.llm.send import Received
+from ufo.transforms.llm.send import HttpReply
 from ufo.transforms.plugin_errors import message_of
 
 C = TypeVar("C")
@@ -113,7 +113,7 @@ class Transport:
         self.reached = reached
         """Whether the endpoint has answered, with success or with an error."""
 
-    async def send(self, body: Mapping[str, Any]) -> Received[Any]:
+    async def send(self, body: Mapping[str, Any]) -> HttpReply[Any]:
         """Post a chat completion and return the JSON of the reply, joined from its chunks if
         streamed.
 
@@ -140,7 +140,7 @@ class Transport:
         except (ValueError, RecursionError):
             raise self._garbled(response, request_id) from None
         self._served = True
-        return Received(payload, headers, request_id)
+        return HttpReply(payload, headers, request_id)
 
     async def look(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
         """Return the JSON that the server gives at a path below its base URL, or at a whole URL;
@@ -206,8 +206,8 @@ class Transport:
         """Follow redirects only on the endpoint's host: elsewhere is a page to log in."""
         url = request.url
         if url.host != self._host or url.scheme not in ("http", "https"):
-            said = f"it redirects to {str(url).partition('?')[0]}"
-            raise of_response(self._endpoint, self._key, 302, {}, said, time.time())
+            message = f"it redirects to {str(url).partition('?')[0]}"
+            raise of_response(self._endpoint, self._key, 302, {}, message, time.time())
 
     def _garbled(self, response: httpx.Response, request_id: str | None) -> SendError:
         endpoint = self._endpoint
@@ -298,10 +298,10 @@ def broken(endpoint: Endpoint, error: Exception, reached: bool = True) -> SendEr
     """
     message, final = explained(endpoint.shown_url, error, proxies(endpoint.url), reached)
     if not final and not isinstance(_cause(error), _OF_CONNECTIONS):
-        said = f"{type(error).__name__}: {message_of(error)}"
+        cause = f"{type(error).__name__}: {message_of(error)}"
         message = (
             f"a request to {endpoint.shown_url} could not be made, by an error in the code and not "
-            f"of the connection ({said}; openai {openai.__version__})"
+            f"of the connection ({cause}; openai {openai.__version__})"
         )
         return SendError(message, "internal", final=not reached)
     return SendError(message, "connection", transient=not final, final=final)

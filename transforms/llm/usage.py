@@ -92,13 +92,13 @@ def divided(rows: Sequence[Usage], count: int) -> list[list[Paid]]:
 
     Each request belongs to a result, or to several if there are more results than requests.
     """
-    found: list[list[Paid]] = [[] for _ in range(count)]
+    shares: list[list[Paid]] = [[] for _ in range(count)]
     for number, row in enumerate(rows):
         if number < count:
-            share(row, found[number :: len(rows)])
+            share(row, shares[number :: len(rows)])
         elif count:
-            share(row, [found[number % count]])
-    return found
+            share(row, [shares[number % count]])
+    return shares
 
 
 def share(row: Usage, owners: Sequence[list[Paid]]) -> None:

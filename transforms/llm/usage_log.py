@@ -20,6 +20,7 @@ from uuid import uuid4
 
 from ufo.schemas import storage
 from ufo.schemas.errors import RunError
+from ufo.schemas.file_systems import is_remote
 from ufo.schemas.records import Usage
 
 REQUESTS = "requests"
@@ -54,7 +55,7 @@ class UsageLog:
         self.shown = path is not None and not is_folder(path)
         """Whether the process that started the run reads the messages."""
         self._path = path
-        self._remote = is_folder(path) and storage.is_remote(str(path))
+        self._remote = is_folder(path) and is_remote(str(path))
         self._threads: ThreadPoolExecutor | None = None
         self._written: Future[None] | None = None
         self._file: int | None = None

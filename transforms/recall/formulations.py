@@ -29,11 +29,11 @@ def canonical(names: Iterable[str], form: str = JSON) -> tuple[str, ...]:
     """
     result: dict[str, None] = {}
     for name in names:
-        base, *given = [part.strip() for part in name.lower().replace("/", "").split("+")]
+        base, *modifiers = [part.strip() for part in name.lower().replace("/", "").split("+")]
         if form == XML and base in LABELS:
-            given.append(XML)
-        full = "+".join([base, *(modifier for modifier in _MODIFIERS if modifier in given)])
-        if full not in KNOWN or not set(given) <= set(_MODIFIERS):
+            modifiers.append(XML)
+        full = "+".join([base, *(modifier for modifier in _MODIFIERS if modifier in modifiers)])
+        if full not in KNOWN or not set(modifiers) <= set(_MODIFIERS):
             raise UsageError(unknown_value("formulation", name, KNOWN))
         result[full] = None
     return tuple(result)

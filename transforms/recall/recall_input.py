@@ -85,10 +85,10 @@ def _record(left_out: LeftOut, key: str, raw: dict[str, Any]) -> RecallInput:
         raise UnusableValue("`question` is missing or empty")
     answers = dict(_answers(raw))
     facts, labels = _facts(raw, answers, lost_labels(key, raw, left_out))
-    given = bool(facts) or raw.get("facts") == []
+    has_facts = bool(facts) or raw.get("facts") == []
     truths = (text_value(raw, name) for name in (*GROUND_TRUTHS, ANSWER))
     truth = next((text for text in truths if text is not None), "")
-    if not truth.strip() and not given:
+    if not truth.strip() and not has_facts:
         raise UnusableValue(
             "there is no ground truth to take facts from: give `ground_truth` (or `answer`), or "
             "`facts`"
@@ -96,7 +96,7 @@ def _record(left_out: LeftOut, key: str, raw: dict[str, Any]) -> RecallInput:
     own_id = id_value(raw) or id_value(raw, "unique_id")
     record_id = own_id or content_id(question, truth, *answers, *answers.values())
     rows = [RecallAnswer(record_id, variant, text) for variant, text in answers.items()]
-    return RecallInput(key, record_id, question, truth, rows, given, facts, labels)
+    return RecallInput(key, record_id, question, truth, rows, has_facts, facts, labels)
 
 
 def _answers(raw: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -149,10 +149,12 @@ def _facts(
 
     for number, item in enumerate(_held(raw, "facts", list)):
         where = f"facts[{number}]"
-        told = item if isinstance(item, dict) else {}
-        given = _held(told, "labels", dict, f"{where}.").items()
-        found = {variant: _label(value, f"{where}.labels", lost) for variant, value in given}
-        add(_text_of(item, where), found, where)
+        members = item if isinstance(item, dict) else {}
+        own_items = _held(members, "labels", dict, f"{where}.").items()
+        own_labels = {
+            variant: _label(value, f"{where}.labels", lost) for variant, value in own_items
+        }
+        add(_text_of(item, where), own_labels, where)
     for name in [name for name in raw if name.startswith(LABELS)]:
         for fact, value in _held(raw, name, dict).items():
             label = _label(value, f"{name}[{fact!r:.80}]", lost)

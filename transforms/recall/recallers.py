@@ -22,17 +22,20 @@ from ufo.schemas.records import (
     RecallInput,
     RecallVerdict,
 )
+from ufo.transforms.concurrently import together
 from ufo.transforms.extract import answer_of, drafts_of
 from ufo.transforms.extraction.by_rules import only_abstains
 from ufo.transforms.job import Job
 from ufo.transforms.judges.by_name import JudgeSpec, asks_llm_judge, make_judge
-from ufo.transforms.judges.judge import Draft, Drafts, Judge, JudgeContext, Judged, Queries
+from ufo.transforms.judges.judge import Draft, Drafts, Judge, Judged, Queries
+from ufo.transforms.judges.judge_context import JudgeContext
 from ufo.transforms.judges.llm.asking import SHORT_REPLY, Form, Parsed, Question, ask_for_items
 from ufo.transforms.judges.llm.llm_judge import LlmJudge
 from ufo.transforms.judges.llm.llm_settings import FUNCTION, JSON, PROMPT, TF, XML, LlmSettings
 from ufo.transforms.judges.llm.parsing import arguments_of, opened, reason_of
 from ufo.transforms.llm import request
-from ufo.transforms.llm.request import Choice, Client, Function, closed, listed, together
+from ufo.transforms.llm.json_schema import closed, listed
+from ufo.transforms.llm.request import Choice, Client, Function
 from ufo.transforms.llm.shared import shared_client
 from ufo.transforms.llm.tokens import count
 from ufo.transforms.plugin_errors import failure_of, passes
@@ -76,10 +79,10 @@ class FactJudge(LlmJudge):
 
         def question(items: Sequence[int], wrong: str) -> Question:
             expects = _LONGER * count(record.text) + SHORT_REPLY
-            told = {"question": record.question or "", "answer": record.text}
+            texts = {"question": record.question or "", "answer": record.text}
             if published:
-                return Question("", prompts.render("faaf_facts_user", **told), None, expects)
-            tagged = {name: element(name, text) for name, text in told.items()}
+                return Question("", prompts.render("faaf_facts_user", **texts), None, expects)
+            tagged = {name: element(name, text) for name, text in texts.items()}
             user = prompts.render("generate_facts_user", **tagged)
             most = max(1, len(sentences)) * _PER_SENTENCE
             fact = {"type": "string", "description": prompts["argument_fact"]}
@@ -151,8 +154,8 @@ def llm_recaller(
         UsageError: a prompt in `settings.prompts_dir` is invalid.
     """
 
-    def judge(told: LlmSettings) -> FactJudge:
-        return FactJudge(JudgeContext(told, client))
+    def judge(judge_settings: LlmSettings) -> FactJudge:
+        return FactJudge(JudgeContext(judge_settings, client))
 
     extractor, published = judge(settings), settings.as_published
     by_name = {name: judge(_settings_of(name, settings)) for name in formulations}
@@ -165,9 +168,9 @@ def _settings_of(name: str, base: LlmSettings) -> LlmSettings:
     options, *modifiers = name.split("+")
     if options == PROMPT:
         return replace(base, formulation=PROMPT, verdict_labels=TF)
-    told = replace(base, formulation=FUNCTION, verdict_labels=options, as_published=True)
+    settings = replace(base, formulation=FUNCTION, verdict_labels=options, as_published=True)
     form = XML if XML in modifiers else JSON
-    return replace(told, citation=CITATION in modifiers, format=form)
+    return replace(settings, citation=CITATION in modifiers, format=form)
 
 
 # --- the step -----------------------------------------------------------------------------------
@@ -195,25 +198,25 @@ async def recall(record: RecallInput, recaller: Recaller) -> Recalled:
 
     Raises only errors that end the run (`ufo.schemas.errors.ends_run`).
     """
-    made = Drafts([Draft(None, fact, "") for fact in record.facts])
+    extracted = Drafts([Draft(None, fact, "") for fact in record.facts])
     if not record.given:
-        made = await _facts_of(record, recaller.extractor)
-    facts = [draft.claim for draft in made.drafts]
+        extracted = await _facts_of(record, recaller.extractor)
+    facts = [draft.claim for draft in extracted.drafts]
     ids = records.unit_ids(record.record_id, [(None, fact) for fact in facts])
     units = [
         FactUnit(record.record_id, fact_id, None, fact, "", None)
         for fact_id, fact in zip(ids, facts, strict=True)
     ]
-    told = (record.record_id, record.question, record.ground_truth)
+    first_columns = (record.record_id, record.question, record.ground_truth)
     rows = Recalled(
-        records.RecallRecord(*told, len(facts), len(record.answers), record.given),
+        records.RecallRecord(*first_columns, len(facts), len(record.answers), record.given),
         record.answers,
         [
             records.RecallFact(record.record_id, unit.unit_id, at, unit.claim)
             for at, unit in enumerate(units)
         ],
-        failures=made.failures,
-        usage=made.usage,
+        failures=extracted.failures,
+        usage=extracted.usage,
     )
     if recaller.judges and not record.answers:
         message = (
@@ -241,8 +244,8 @@ async def recall(record: RecallInput, recaller: Recaller) -> Recalled:
     verifying = [_verified(record, answer, units, name, recaller) for answer, name in asked]
     # A judge that computes in this process never suspends, and is run without an event loop.
     remote = recaller.extractor.remote
-    found = await together(verifying) if remote else [await one for one in verifying]
-    for (answer, name), judged in zip(asked, found, strict=True):
+    judgements = await together(verifying) if remote else [await one for one in verifying]
+    for (answer, name), judged in zip(asked, judgements, strict=True):
         rows.failures += judged.failures
         rows.usage += judged.usage
         judge = recaller.judges[name]
@@ -278,8 +281,8 @@ async def _verified(
     """Return an evidence row for each fact: whether the answer states it."""
     judge, text = recaller.judges[formulation], without_thoughts(answer.text)
 
-    def unasked(found: Found) -> list[Evidence]:
-        return [judge.without_passages(unit, formulation, found) for unit in units]
+    def unasked(result: Found) -> list[Evidence]:
+        return [judge.without_passages(unit, formulation, result) for unit in units]
 
     if not text.strip():
         return Judged(unasked(Found()))

@@ -35,9 +35,9 @@ def sheet(results: Results) -> str:
     for row in results.query(_LABELLED).to_pylist():
         record, variant = row["record_id"], row["variant"]
         texts[record][variant] = row["text"]
-        given = labels[record].setdefault(LABELS + variant, {})
+        fact_labels = labels[record].setdefault(LABELS + variant, {})
         if row["fact"] is not None:
-            given[row["fact"]] = _WORDS.get(row["label"])
+            fact_labels[row["fact"]] = _WORDS.get(row["label"])
     facts: dict[str, list[str]] = defaultdict(list)
     for row in results.query("FROM recall_facts ORDER BY record_id, fact_index").to_pylist():
         facts[row["record_id"]].append(row["fact"])
@@ -54,8 +54,8 @@ def sheet(results: Results) -> str:
         name = record["record_id"]
         cells = {"unique_id": name, "question": record["question"], truth: record["ground_truth"]}
         cells["gt_facts"] = repr(facts[name])
-        given = {column: repr(by_fact) for column, by_fact in labels[name].items()}
-        writer.writerow({**texts[name], **cells, **given})
+        label_cells = {column: repr(by_fact) for column, by_fact in labels[name].items()}
+        writer.writerow({**texts[name], **cells, **label_cells})
     return sink.getvalue()
 
 

@@ -32,7 +32,7 @@ from ufo.transforms.llm.client_settings import CallSettings
 from ufo.transforms.plugin_errors import message_of, passes, reason_of
 from ufo.transforms.plugins import Registry, Spec
 from ufo.transforms.scores import OTHER
-from ufo.transforms.sources.web.categories import category_of
+from ufo.transforms.sources.host_categories import category_of
 
 if TYPE_CHECKING:
     from ufo.transforms.llm.client_settings import ClientSettings
@@ -163,10 +163,10 @@ class FactSource:
         answers, waits = [], None
         for unit in open_units.units:
             try:
-                found = self.find(unit)
-                if inspect.isawaitable(found):
-                    found = await found
-                answers.append(self.found(found or ()))  # `find` may return None
+                passages = self.find(unit)
+                if inspect.isawaitable(passages):
+                    passages = await passages
+                answers.append(self.found(passages or ()))  # `find` may return None
             except NotYetAnswered as error:
                 waits = error  # the others are asked in the same round
             except BaseException as error:
@@ -226,14 +226,14 @@ class FactSource:
 
 def reported_once(units: Iterable[FactUnit], answers: Mapping[str, Found]) -> list[Found]:
     """Return each unit's answer, by its query; usage rows are only with the query's first unit."""
-    told: set[str] = set()
-    found = []
+    reported: set[str] = set()
+    results = []
     for unit in units:
         answer = answers[unit.query]
-        again = unit.query in told
-        found.append(replace(answer, usage=(), failures=()) if again else answer)
-        told.add(unit.query)
-    return found
+        again = unit.query in reported
+        results.append(replace(answer, usage=(), failures=()) if again else answer)
+        reported.add(unit.query)
+    return results
 
 
 def failed(error: BaseException, source: str) -> Found:

@@ -16,9 +16,11 @@ from ufo.schemas.records import (
     Passage,
 )
 from ufo.schemas.text import quantity, storable
+from ufo.transforms.concurrently import together
 from ufo.transforms.judges.llm.parsing import arguments_of, reason_of
 from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.endpoint import endpoints
+from ufo.transforms.llm.json_schema import closed
 from ufo.transforms.llm.request import (
     KNOWLEDGE,
     Choice,
@@ -27,8 +29,6 @@ from ufo.transforms.llm.request import (
     LlmError,
     Message,
     Request,
-    closed,
-    together,
 )
 from ufo.transforms.llm.shared import shared_client
 from ufo.transforms.prompts import load_prompts
@@ -124,8 +124,8 @@ class LlmSource(FactSource):
         requests = [queries] if self.sampling == BUNDLED else [[query] for query in queries]
         asked = (self._sampled(some, open_units.response_id) for some in requests)
         answers: dict[str, Found] = {}
-        for found in await together(asked):
-            answers |= found
+        for answered in await together(asked):
+            answers |= answered
         return reported_once(open_units.units, answers)
 
     async def _sampled(self, queries: Sequence[str], response_id: str) -> dict[str, Found]:
@@ -142,17 +142,17 @@ class LlmSource(FactSource):
             failed, completion = error, Completion(error.choices, error.request_id, error.usage)
         if failed is not None and failed.reason == TRUNCATED and len(queries) > 1:
             half = len(queries) // 2
-            found = await self._sampled(queries[:half], response_id)
-            found |= await self._sampled(queries[half:], response_id)
+            results = await self._sampled(queries[:half], response_id)
+            results |= await self._sampled(queries[half:], response_id)
         else:
-            said = [self._said(choice, len(queries)) for choice in completion.choices]
-            found = {
-                query: self._found([texts[at] for texts in said], completion, failed)
+            samples = [self._said(choice, len(queries)) for choice in completion.choices]
+            results = {
+                query: self._found([texts[at] for texts in samples], completion, failed)
                 for at, query in enumerate(queries)
             }
-        first = found[queries[0]]
-        found[queries[0]] = replace(first, usage=[*completion.usage, *first.usage])
-        return found
+        first = results[queries[0]]
+        results[queries[0]] = replace(first, usage=[*completion.usage, *first.usage])
+        return results
 
     def _request(self, queries: Sequence[str], response_id: str) -> Request:
         count, function = len(queries), None
@@ -216,8 +216,8 @@ class LlmSource(FactSource):
         reasons = {reason_of(one, one.arguments is not None): one for one in lost}
         reason = next((one for one in _REASONS if one in reasons), UNPARSABLE)
         raw = _shown(reasons[reason]) if reason in reasons else ""
-        said = f": {raw}" if raw else ""
-        message = f"{came}: {reason}{said}"
+        shown = f": {raw}" if raw else ""
+        message = f"{came}: {reason}{shown}"
         if hits:
             return Found(hits, error_type="LlmError", message=message)
         return Found((), ERROR, reason, "LlmError", message, raw_verdict=raw or None)
@@ -225,5 +225,5 @@ class LlmSource(FactSource):
 
 def _shown(choice: Choice) -> str:
     """Return the beginning of a sample that is not used, after the word for its end."""
-    said = choice.refusal or choice.arguments or choice.text or choice.thought
-    return f"({choice.finish_reason or 'no finish reason'}) {storable(said)[:_SHOWN]}".strip()
+    text = choice.refusal or choice.arguments or choice.text or choice.thought
+    return f"({choice.finish_reason or 'no finish reason'}) {storable(text)[:_SHOWN]}".strip()

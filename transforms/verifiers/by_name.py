@@ -40,9 +40,9 @@ def make_verifier(name: str) -> Verifier:
         PluginError: the code does not load, or is not a verifier.
     """
     if name in VERIFIERS.types() or is_file_type(name):
-        made = VERIFIERS.make(Spec(name, name))
-        made.name = made.name or name.rpartition(":")[2]
-        return made
+        verifier = VERIFIERS.make(Spec(name, name))
+        verifier.name = verifier.name or name.rpartition(":")[2]
+        return verifier
     if os.path.isdir(name):
         if os.path.exists(os.path.join(name, SETTINGS)):
             return BundledVerifier(name)

@@ -14,7 +14,7 @@ from ufo.transforms.english.frames import DOUBTED
 from ufo.transforms.english.grammar import Lists
 from ufo.transforms.english.numerals import DAY, YEAR
 from ufo.transforms.english.quantities import agree, differ
-from ufo.transforms.english.words import Word, read, said
+from ufo.transforms.english.words import Word, as_written, read
 from ufo.transforms.verifiers.roles import same_roles
 from ufo.transforms.verifiers.texts import (
     CACHED,
@@ -51,13 +51,13 @@ _LISTS: Final = Lists("ufo.transforms.verifiers", "opposites.toml")
 
 def _opposites(name: str) -> dict[str, frozenset[str]]:
     """Return the key of a word -> the keys of its opposites."""
-    found: dict[str, set[str]] = {}
+    opposites: dict[str, set[str]] = {}
     for line in _LISTS.texts[name].strip().split("\n"):
         sides = [_keys(side) for side in line.split("=")]
-        for one, other in (sides, sides[::-1]):
-            for key in one:
-                found.setdefault(key, set()).update(other)
-    return {key: frozenset(keys) for key, keys in found.items()}
+        for left, right in (sides, sides[::-1]):
+            for key in left:
+                opposites.setdefault(key, set()).update(right)
+    return {key: frozenset(keys) for key, keys in opposites.items()}
 
 
 def _keys(text: str) -> list[str]:
@@ -85,59 +85,59 @@ class Ground(NamedTuple):
 
 
 @lru_cache(4 * CACHED)
-def grounds(found: Match) -> Sequence[Ground]:
+def grounds(match: Match) -> Sequence[Ground]:
     """Return the grounds on which a passage contradicts a claim, the sure ones first.
 
     All are in sentences about the claim's subject.
     """
-    if elsewhere(found):
+    if elsewhere(match):
         return ()
     all_found = (
-        *_quantities(found),
-        *_names(found),
-        *_negations(found),
-        *_excluded(found),
-        *_opposed(found),
-        *_placed(found),
+        *_quantities(match),
+        *_names(match),
+        *_negations(match),
+        *_excluded(match),
+        *_opposed(match),
+        *_placed(match),
     )
     if not all_found:
         return ()
-    about = [one for one in all_found if is_about(found, one.sentence)]
-    if found.passage.leaves_open:
-        clauses = found.passage.clauses
+    about = [one for one in all_found if is_about(match, one.sentence)]
+    if match.passage.leaves_open:
+        clauses = match.passage.clauses
         about = [one for one in about if clauses[one.sentence].open.isdisjoint(_keys(one.said))]
     return sorted(about, key=lambda one: (not one.sure, -one.share))
 
 
-def lacks_number(found: Match) -> bool:
+def lacks_number(match: Match) -> bool:
     """Return whether the claim has a number or date that neither passage nor title says."""
-    return bool(found.claim.numbered & ~found.said)
+    return bool(match.claim.numbered & ~match.said)
 
 
-def other_name(found: Match) -> bool:
+def other_name(match: Match) -> bool:
     """Return whether the passage has another name in place of a name of the claim."""
-    return any(one.sure for one in _names(found))
+    return any(one.sure for one in _names(match))
 
 
-def other_subject(found: Match) -> bool:
+def other_subject(match: Match) -> bool:
     """Return whether the passage is about another subject than the claim."""
-    return elsewhere(found) != ""
+    return elsewhere(match) != ""
 
 
-def of_another(found: Match) -> bool:
+def of_another(match: Match) -> bool:
     """Return whether the passage says a word of the claim only of another of its series."""
-    claim = found.claim
-    unsaid = (item.key for k, item in enumerate(claim.items) if not found.said >> k & 1)
-    return bool(claim.series) and not found.passage.keys.isdisjoint(unsaid)
+    claim = match.claim
+    unsaid = (item.key for k, item in enumerate(claim.items) if not match.said >> k & 1)
+    return bool(claim.series) and not match.passage.keys.isdisjoint(unsaid)
 
 
-def of_relative(found: Match) -> bool:
+def of_relative(match: Match) -> bool:
     """Return whether the sentences with most of the claim's predicate are about a relative ("his
     brother") that the claim does not mention."""
-    claim, passage = found.claim, found.passage
+    claim, passage = match.claim, match.passage
     if not claim.named_subject or POSSESSIVES.isdisjoint(passage.keys):
         return False
-    weights = [claim.weight(one & claim.predicate) for one in found.masks]
+    weights = [claim.weight(one & claim.predicate) for one in match.masks]
     most = max(weights, default=0.0)
     saying = (passage.clauses[n] for n, weight in enumerate(weights) if weight == most)
     return most > 0 and all(_opens_with_relative(claim, clause) for clause in saying)
@@ -149,26 +149,26 @@ def _opens_with_relative(claim: ReadClaim, clause: ReadClause) -> bool:
     return next((one.key not in claim.has for one in clause.words if one.weight), False)
 
 
-def contradicted(found: Match) -> bool:
+def contradicted(match: Match) -> bool:
     """Return whether there is a sure ground against the claim."""
-    against = grounds(found)
+    against = grounds(match)
     return bool(against) and against[0].sure
 
 
-def other_roles(found: Match) -> bool:
+def other_roles(match: Match) -> bool:
     """Return whether the passage has two names of the claim in exchanged roles."""
-    return same_roles(found.claim, found.passage.clauses) is False
+    return same_roles(match.claim, match.passage.clauses) is False
 
 
-def left_open(found: Match) -> bool:
+def left_open(match: Match) -> bool:
     """Return whether claim or passage doubts or only reports what the claim says."""
-    claim = found.claim
+    claim = match.claim
     if claim.stance == DOUBTED:
-        return found.best < 0 or found.passage.clauses[found.best].stance != DOUBTED
-    if not found.passage.leaves_open:
+        return match.best < 0 or match.passage.clauses[match.best].stance != DOUBTED
+    if not match.passage.leaves_open:
         return False
     return claim.stance in SETTLED and (
-        claim.share(found.open & claim.predicate, claim.predicate) >= _HALF
+        claim.share(match.open & claim.predicate, claim.predicate) >= _HALF
     )
 
 
@@ -185,20 +185,20 @@ DENIALS: Final = (
 """The rules that keep a passage from supporting a claim."""
 
 
-def ruled(found: Match, three: Probabilities) -> Probabilities:
+def ruled(match: Match, three: Probabilities) -> Probabilities:
     """Return a verifier's probabilities of a pair, limited by the rules above.
 
     A claim that the passage says word for word is supported. What a claim denies is judged by what
     the passage says against it, and what it only reports or doubts is never contradicted.
     """
-    if word_for_word(found):
+    if word_for_word(match):
         return three if three.supported >= SURE else Probabilities(SURE, _REST, _REST)
-    claim = found.claim
+    claim = match.claim
     if claim.stance in SETTLED and claim.denies:
-        three = _of_denial(found, three)
-    elif three.supported >= SUPPORTED_FROM and any(rule(found) for rule in DENIALS):
+        three = _of_denial(match, three)
+    elif three.supported >= SUPPORTED_FROM and any(rule(match) for rule in DENIALS):
         three = _unsupported(three)
-    if three.outcome == REFUTED and not (claim.stance in SETTLED and grounds(found)):
+    if three.outcome == REFUTED and not (claim.stance in SETTLED and grounds(match)):
         half = (1 - three.supported) / 2
         return Probabilities(three.supported, half, half)  # A tie is no contradiction.
     return three
@@ -209,41 +209,41 @@ def _unsupported(three: Probabilities) -> Probabilities:
     return Probabilities(UNSURE, refuted, 1 - UNSURE - refuted)
 
 
-def _of_denial(found: Match, three: Probabilities) -> Probabilities:
+def _of_denial(match: Match, three: Probabilities) -> Probabilities:
     """Return the probabilities of a claim that denies.
 
     It is supported by a ground against what it denies, or by a passage that denies the same, and
     contradicted by a passage that says it.
     """
-    against = grounds(found)
-    if disproof(found):
+    against = grounds(match)
+    if disproof(match):
         return Probabilities(SURE, _REST, _REST)
     if any(ground.kind == "negation" and ground.sure for ground in against):
         return Probabilities(_REST, SURE, _REST)
-    denies_too = found.best >= 0 and bool(_clause(found, True)[1].denied)
-    if denies_too and not lacks_number(found):
+    denies_too = match.best >= 0 and bool(_clause(match, True)[1].denied)
+    if denies_too and not lacks_number(match):
         return three
     supported = min(three.supported, UNSURE)
     return Probabilities(supported, 0.0, 1 - supported)
 
 
-def disproof(found: Match) -> Ground | None:
+def disproof(match: Match) -> Ground | None:
     """Return the ground against what a claim denies: "born in Warsaw" for "not born in Paris"."""
-    if not found.claim.denies or found.claim.stance not in SETTLED:
+    if not match.claim.denies or match.claim.stance not in SETTLED:
         return None
-    shown = (one for one in grounds(found) if one.kind != "negation" and one.share >= _MOST)
+    shown = (one for one in grounds(match) if one.kind != "negation" and one.share >= _MOST)
     return next((one for one in shown if one.sure), None)
 
 
-def word_for_word(found: Match) -> bool:
+def word_for_word(match: Match) -> bool:
     """Return whether a sentence asserts the claim in its own words.
 
     They stand at the beginning of the sentence or of a clause, so that nobody else says, denies or
     supposes them, and no condition follows.
     """
-    claim, passage = found.claim, found.passage
+    claim, passage = match.claim, match.passage
     saying = [clause for clause in passage.clauses if claim.has <= clause.has]
-    if not saying or not claim.words or lacks_number(found):
+    if not saying or not claim.words or lacks_number(match):
         return False
     if claim.keys[0] in REFERRING and passage.named:
         return False
@@ -265,14 +265,14 @@ def _begins_with(clause: ReadClause, lows: Sequence[str]) -> bool:
 
 
 @lru_cache(4 * CACHED)
-def elsewhere(found: Match) -> str:
+def elsewhere(match: Match) -> str:
     """Return the other subject that a passage is about, by its title or its best sentence.
 
     It is "" where passage or title name the claim's subject, in full or shortened ("Curie"), or
     where the subject has no name. Under the title of a namesake ("Pierre Curie") only the full name
     counts. For a claim about "he" or "it", any page with a title is about another subject.
     """
-    claim, passage = found.claim, found.passage
+    claim, passage = match.claim, match.passage
     name = frozenset(one.key for one in claim.named_subject)
     if not name:
         unknown = not REFERRING.isdisjoint(claim.keys[:1])
@@ -286,27 +286,27 @@ def elsewhere(found: Match) -> str:
             other = frozenset(clause.keys[start:end])
             if name <= other or (other <= name and not namesake):
                 return ""
-    if passage.named or found.best < 0:
+    if passage.named or match.best < 0:
         return passage.named
-    best = passage.clauses[found.best].subject_names()
-    tells = claim.share(found.masks[found.best], claim.predicate) >= _HALF
-    return said(best) if tells and len(best) <= _NAME else ""
+    best = passage.clauses[match.best].subject_names()
+    tells = claim.share(match.masks[match.best], claim.predicate) >= _HALF
+    return as_written(best) if tells and len(best) <= _NAME else ""
 
 
-def is_about(found: Match, number: int) -> bool:
+def is_about(match: Match, number: int) -> bool:
     """Return whether a sentence of the passage speaks of the claim's subject.
 
     It does if its subject is the claim's, or if it begins with a pronoun after such a sentence, or
     with "the film" under the film's title. "His father" and "Pierre Curie" are not "Marie Curie".
     """
-    claim, clause = found.claim, found.passage.clauses[number]
+    claim, clause = match.claim, match.passage.clauses[number]
     first = clause.keys[0] if clause.keys else ""
     if claim.is_another(clause):
         return False
     if not claim.about:
         return True
     if first in PRONOUNS:
-        return is_about(found, number - 1) if number else _titled(found)
+        return is_about(match, number - 1) if number else _titled(match)
     if first in POSSESSIVES:
         return not _opens_with_relative(claim, clause)
     subject = clause.subject()
@@ -322,7 +322,7 @@ def is_about(found: Match, number: int) -> bool:
         whole = any(claim.about <= name for name in names)  # "Marie Curie nor Pierre Curie"
         return whole or not any(_is_namesake(name, claim.about) for name in names)
     known = first in _DEFINITE and len(subject) <= _THING
-    return _titled(found) and not clause.subject_names() and known
+    return _titled(match) and not clause.subject_names() and known
 
 
 def _is_namesake(name: frozenset[str], about: frozenset[str]) -> bool:
@@ -332,16 +332,16 @@ def _is_namesake(name: frozenset[str], about: frozenset[str]) -> bool:
     return all(any(len(key) > 1 for key in rest) for rest in (name - about, about - name))
 
 
-def _titled(found: Match) -> bool:
-    title, about = found.passage.title, found.claim.about
+def _titled(match: Match) -> bool:
+    title, about = match.passage.title, match.claim.about
     return bool(title & about) and (title <= about or about <= title)
 
 
-def _quantities(found: Match) -> Iterator[Ground]:
+def _quantities(match: Match) -> Iterator[Ground]:
     """Yield other numbers of the same things, and other dates, where none in the passage agrees."""
-    claim, passage = found.claim, found.passage
+    claim, passage = match.claim, match.passage
     for k, claimed in enumerate(claim.numbers, len(claim.items)):
-        if found.said >> k & 1:
+        if match.said >> k & 1:
             continue
         numbered = enumerate(claim.numbers, len(claim.items))
         same = mask(j for j, q in numbered if q.start == claimed.start)
@@ -349,30 +349,30 @@ def _quantities(found: Match) -> Iterator[Ground]:
             if not differ(claimed, other) or any(agree(q, other) for q in claim.numbers):
                 continue
             clause, dated = passage.clauses[number], claimed.kind in (YEAR, DAY)
-            if dated and not _follows(found, clause, claimed.start, other.start):
+            if dated and not _follows(match, clause, claimed.start, other.start):
                 continue
             kind = "date" if dated else "number"
-            ground = _ground(found, kind, number, other.said, claimed.said, same)
+            ground = _ground(match, kind, number, other.written, claimed.written, same)
             if claimed.unit != other.unit:  # "3 days" may be about another thing than "2 hours"
                 ground = ground._replace(sure=ground.sure and ground.share >= _MOST)
             yield ground
 
 
-def _names(found: Match) -> Iterator[Ground]:
+def _names(match: Match) -> Iterator[Ground]:
     """Yield other names in place of a name of the claim that the passage lacks.
 
     Such a name shares no word with the claim, or one word with the claim's name but not all:
     "Pacific Ocean" for "Indian Ocean". Both follow the same words ("born in"). Abbreviations do not
     count: they may stand for any name.
     """
-    claim, passage = found.claim, found.passage
-    for start, end in claim.names if claim.named & ~found.said else ():
+    claim, passage = match.claim, match.passage
+    for start, end in claim.names if claim.named & ~match.said else ():
         name = frozenset(one.key for one in claim.words[start:end] if one.weight)
         unsaid = frozenset(key for key in name if key not in passage.keys) - passage.title
         lead = claim.words[start - 1]
         if start < claim.verb or not unsaid or lead.weight or claim.words[start].surface.isupper():
             continue
-        claimed = said(claim.words[start:end])
+        claimed = as_written(claim.words[start:end])
         parts = mask(k for k, place in enumerate(claim.places) if start <= place < end)
         for number, clause in enumerate(passage.clauses):
             for first, last in clause.names:
@@ -385,18 +385,18 @@ def _names(found: Match) -> Iterator[Ground]:
                 instead = shared if unsaid < name else claim.others(other)
                 kind = claim.keys[end : end + 1]  # "a Danish botanist", "a Norwegian botanist"
                 alike = bool(kind) and kind == clause.keys[last : last + 1]
-                if instead and (alike or _follows(found, clause, start, first)):
-                    yield _ground(found, "name", number, said(other), claimed, parts)
+                if instead and (alike or _follows(match, clause, start, first)):
+                    yield _ground(match, "name", number, as_written(other), claimed, parts)
 
 
-def _negations(found: Match) -> Iterator[Ground]:
+def _negations(match: Match) -> Iterator[Ground]:
     """Yield each word that both have and only one negates, in the clause that says most of the
     claim."""
-    claim, passage, best = found.claim, found.passage, found.best
+    claim, passage, best = match.claim, match.passage, match.best
     if best < 0 or not (claim.denies_something or passage.denies_something):
         return
     mine = claim.denied()
-    number, part, share = _clause(found, bool(mine))
+    number, part, share = _clause(match, bool(mine))
     if bool(part.denied) == bool(mine):
         return
     for key, negation in (part.denied or mine).items():
@@ -405,13 +405,13 @@ def _negations(found: Match) -> Iterator[Ground]:
             yield Ground("negation", number, *texts, share, share >= _MOST)
 
 
-def _clause(found: Match, denies: bool) -> tuple[int, Part, float]:
+def _clause(match: Match, denies: bool) -> tuple[int, Part, float]:
     """Return the clause that says most of the claim, of equal ones the first that `denies` alike:
     its sentence, the clause and the share of the claim in it."""
-    claim, masks = found.claim, found.masks
-    most = claim.weight(masks[found.best])
+    claim, masks = match.claim, match.masks
+    most = claim.weight(masks[match.best])
     choices = []
-    for number, clause in enumerate(found.passage.clauses):
+    for number, clause in enumerate(match.passage.clauses):
         if claim.weight(masks[number]) < most:
             continue
         for part in clause.parts:
@@ -427,97 +427,97 @@ def _clause(found: Match, denies: bool) -> tuple[int, Part, float]:
     return number, part, -share
 
 
-def _excluded(found: Match) -> Iterator[Ground]:
+def _excluded(match: Match) -> Iterator[Ground]:
     """Yield what the claim says and a sentence names only to deny it: "not in Paris"."""
-    claim = found.claim
-    for number, clause in enumerate(found.passage.clauses if found.passage.excludes else ()):
+    claim = match.claim
+    for number, clause in enumerate(match.passage.clauses if match.passage.excludes else ()):
         parts = [k for k, item in enumerate(claim.items) if item.key in clause.excluded]
-        parts = [k for k in parts if not found.said >> k & 1]
+        parts = [k for k in parts if not match.said >> k & 1]
         if parts:
             claimed = " ".join(claim.items[k].surface for k in parts)
-            yield _ground(found, "exclusion", number, f"not {claimed}", claimed, mask(parts))
+            yield _ground(match, "exclusion", number, f"not {claimed}", claimed, mask(parts))
 
 
-def _opposed(found: Match) -> Iterator[Ground]:
+def _opposed(match: Match) -> Iterator[Ground]:
     """Yield the opposite of a word of the claim, in a clause without it: "closed" for "open"."""
-    claim, keys = found.claim, found.passage.keys
+    claim, keys = match.claim, match.passage.keys
     if _OPPOSITES.keys().isdisjoint(claim.has):
         return
     for k, item in enumerate(claim.items):
         opposites = _OPPOSITES.get(item.key)
-        if not opposites or opposites.isdisjoint(keys) or _in_best_clause(found, item.key):
+        if not opposites or opposites.isdisjoint(keys) or _in_best_clause(match, item.key):
             continue
-        if same_roles(claim, found.passage.clauses):
+        if same_roles(claim, match.passage.clauses):
             return  # "Ann lost to Bob", "Bob won against Ann"
-        for number, clause in enumerate(found.passage.clauses):
+        for number, clause in enumerate(match.passage.clauses):
             word = next((word for word in clause.words if word.key in opposites), None)
             if word is not None and not word.named:
-                yield _ground(found, "opposite", number, word.surface, item.surface, 1 << k)
+                yield _ground(match, "opposite", number, word.surface, item.surface, 1 << k)
 
 
-def _in_best_clause(found: Match, key: str) -> bool:
+def _in_best_clause(match: Match, key: str) -> bool:
     """Return whether a word is in the clause that says most of the claim without it."""
-    if key not in found.passage.keys:
+    if key not in match.passage.keys:
         return False
-    rest = {item.key for item in found.claim.items} - {key}
-    parts = [part.keys for clause in found.passage.clauses for part in clause.parts]
+    rest = {item.key for item in match.claim.items} - {key}
+    parts = [part.keys for clause in match.passage.clauses for part in clause.parts]
     return key in max(parts, key=lambda keys: (len(keys & rest), key in keys))
 
 
-def _placed(found: Match) -> Iterator[Ground]:
+def _placed(match: Match) -> Iterator[Ground]:
     """Yield the opposite of a preposition before the same word: "in Oslo", "outside Oslo"."""
-    claim = found.claim
+    claim = match.claim
     exchanged = [_PREPOSITIONS[key] for key in claim.has if key in _PREPOSITIONS]
-    if found.passage.keys.isdisjoint(chain.from_iterable(exchanged)):
+    if match.passage.keys.isdisjoint(chain.from_iterable(exchanged)):
         return
     for preposition, word in _after_prepositions(claim):
-        for number, clause in enumerate(found.passage.clauses):
+        for number, clause in enumerate(match.passage.clauses):
             others = [other for other, same in _after_prepositions(clause) if same == word]
             opposites = [one for one in others if one.key in _PREPOSITIONS[preposition.key]]
             if opposites and preposition.key not in [one.key for one in others]:
-                said, claimed = opposites[0].surface, preposition.surface
+                stated, claimed = opposites[0].surface, preposition.surface
                 parts = mask(k for k, item in enumerate(claim.items) if item is preposition)
-                yield _ground(found, "opposite", number, said, claimed, parts)
+                yield _ground(match, "opposite", number, stated, claimed, parts)
 
 
 def _after_prepositions(clause: ReadClause) -> list[tuple[Word, str]]:
     """Return each preposition that has an opposite, with the key of the content word after it."""
-    found = []
+    prepositions = []
     for at, preposition in enumerate(clause.words):
         if preposition.key in _PREPOSITIONS:
             after = (word for word in clause.words[at + 1 : at + 1 + _THING + 1] if word.weight)
             word = next(after, None)
             if word is not None and not word.kind:
-                found.append((preposition, word.key))
-    return found
+                prepositions.append((preposition, word.key))
+    return prepositions
 
 
 def _ground(
-    found: Match, kind: str, number: int, other: str, claimed: str, left_out: int
+    match: Match, kind: str, number: int, other: str, claimed: str, left_out: int
 ) -> Ground:
-    share = _share(found, number, left_out)
-    clause = found.passage.clauses[number]
+    share = _share(match, number, left_out)
+    clause = match.passage.clauses[number]
     denied = clause.denies_something and any(
         part.denied for part in clause.parts if not part.keys.isdisjoint(_keys(other))
     )
     return Ground(kind, number, other, claimed, share, share >= _HALF and not denied)
 
 
-def _share(found: Match, number: int, left_out: int) -> float:
+def _share(match: Match, number: int, left_out: int) -> float:
     """Return the share of the rest of the claim that a sentence has, 0 where it lacks a number."""
-    claim, there = found.claim, found.masks[number]
+    claim, there = match.claim, match.masks[number]
     if claim.numbered & ~left_out & ~there:
         return 0.0
     return claim.share(there, claim.everything & ~left_out)
 
 
-def _follows(found: Match, clause: ReadClause, claimed: int, place: int) -> bool:
+def _follows(match: Match, clause: ReadClause, claimed: int, place: int) -> bool:
     """Return whether a place in a sentence follows the same word as the place in the claim.
 
     It is the last content word before `claimed`, without names and numbers. No other verb may be
     between them, and the last name before must be one of the claim.
     """
-    claim = found.claim
+    claim = match.claim
     anchor = next((one.key for one in reversed(claim.words[:claimed]) if one.plain), "")
     life = sorted(
         {q.start for q in clause.numbers if q.start < clause.verb and q.kind in (YEAR, DAY)}

@@ -99,11 +99,11 @@ def family_of(name: str, config: Mapping[str, Any]) -> Family:
     Raises:
         UsageError: config.json names an unknown family.
     """
-    said = config.get("ufo_family")
-    if said is not None:
-        if said not in FAMILIES:
-            raise UsageError(unknown_value("ufo_family", str(said), FAMILIES))
-        return FAMILIES[said]
+    family_name = config.get("ufo_family")
+    if family_name is not None:
+        if family_name not in FAMILIES:
+            raise UsageError(unknown_value("ufo_family", str(family_name), FAMILIES))
+        return FAMILIES[family_name]
     if is_hhem(config):
         prompt = str(config.get("prompt") or "")
         own = prompt.replace("{text1}", "{passage}").replace("{text2}", "{claim}")
@@ -135,9 +135,9 @@ def outputs_of(name: str, family: Family, config: Mapping[str, Any]) -> Outputs:
     labels = [str(named[key]) for key in sorted(named, key=int)] or ["LABEL"] * count
     if len(labels) in family.outputs:
         return family.outputs[len(labels)]
-    found = {_meaning(label): place for place, label in enumerate(labels)}
-    if SUPPORTED in found and len(labels) in (2, 3) and len(found) == len(labels):
-        return Outputs(found[SUPPORTED], found.get(REFUTED) if len(labels) == 3 else None)
+    places = {_meaning(label): place for place, label in enumerate(labels)}
+    if SUPPORTED in places and len(labels) in (2, 3) and len(places) == len(labels):
+        return Outputs(places[SUPPORTED], places.get(REFUTED) if len(labels) == 3 else None)
     raise UsageError(
         f"the labels of the model {name!r} do not say what supports a claim: {', '.join(labels)}; "
         f'name its family in its config.json, as "ufo_family": {", ".join(FAMILIES)}; or its '
@@ -295,8 +295,10 @@ class HubVerifier(Verifier):
             return Tokenizer.from_file(path)
         from transformers import AutoTokenizer  # slow to import
 
-        made: Tokenizer = AutoTokenizer.from_pretrained(self._texts, **_TRUSTED).backend_tokenizer
-        return made
+        tokenizer: Tokenizer = AutoTokenizer.from_pretrained(
+            self._texts, **_TRUSTED
+        ).backend_tokenizer
+        return tokenizer
 
     @property
     def _kind(self) -> str:
@@ -306,14 +308,14 @@ class HubVerifier(Verifier):
         """Return the tokenizer's end-of-text token, "" where the family's template has none."""
         if "{eos}" not in self._family.template:
             return ""
-        said = _said(self._texts, _TOKENIZER_CONFIG).get("eos_token")
-        found = (said["content"] if isinstance(said, dict) else said) or _EOS.get(self._kind)
-        if not found:
+        stated = _said(self._texts, _TOKENIZER_CONFIG).get("eos_token")
+        token = (stated["content"] if isinstance(stated, dict) else stated) or _EOS.get(self._kind)
+        if not token:
             raise UsageError(
                 f"nothing says how a text ends for the model {self.name!r}: give eos_token in its "
                 f"{_TOKENIZER_CONFIG}"
             )
-        return str(found)
+        return str(token)
 
     def _tokens(self) -> int:
         """Return the model's input length in tokens."""
@@ -323,8 +325,8 @@ class HubVerifier(Verifier):
         length = int(config.get("max_position_embeddings") or _USUAL)
         if "roberta" in self._kind or self._kind in _LIKE_ROBERTA:
             length -= _BEFORE_FIRST
-        said = _said(self._texts, _TOKENIZER_CONFIG).get("model_max_length") or length
-        return min(length, int(said))
+        stated = _said(self._texts, _TOKENIZER_CONFIG).get("model_max_length") or length
+        return min(length, int(stated))
 
 
 class PairEncoder:
@@ -410,19 +412,19 @@ def _by_torch(model: Any, types: bool) -> Logits:
 
     def logits(encoding: "Encoding") -> list[float]:
         ids = torch.tensor([encoding.ids])
-        given = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
+        inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
         if types:
-            given["token_type_ids"] = torch.tensor([encoding.type_ids])
+            inputs["token_type_ids"] = torch.tensor([encoding.type_ids])
         with torch.inference_mode():
-            return _first(model(**given).logits[0])
+            return _first(model(**inputs).logits[0])
 
     return logits
 
 
-def _first(found: Any) -> list[float]:
+def _first(outputs: Any) -> list[float]:
     """Return the outputs for a text; of a model that classifies tokens (HHEM), the first
     token's."""
-    return [float(logit) for logit in (found[0] if found.ndim == 2 else found)]
+    return [float(logit) for logit in (outputs[0] if outputs.ndim == 2 else outputs)]
 
 
 def _model(folder: str, texts: str) -> Any:
@@ -460,12 +462,12 @@ def _said(folder: str, name: str) -> Mapping[str, Any]:
         return {}
     try:
         with open(path, encoding="utf-8") as file:
-            found = json.load(file)
+            content = json.load(file)
     except (OSError, ValueError) as error:
         raise UsageError(f"{path!r} cannot be read: {error}") from error
-    if not isinstance(found, dict):
+    if not isinstance(content, dict):
         raise UsageError(f"{path!r} is not a JSON object")
-    return found
+    return content
 
 
 def _files(folder: str, endings: tuple[str, ...]) -> list[str]:

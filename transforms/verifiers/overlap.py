@@ -63,14 +63,14 @@ def probabilities(
 
 def features(pair: Pair) -> list[float]:
     """Return the numbers named in WEIGHTS. Accepts any texts; depends on nothing but the pair."""
-    found = match(pair)
-    claim, passage, said = found.claim, found.passage, found.said
-    everything, missing = claim.everything, claim.everything & ~said
-    together = found.together
+    matched = match(pair)
+    claim, passage, present = matched.claim, matched.passage, matched.said
+    everything, missing = claim.everything, claim.everything & ~present
+    together = matched.together
     unsaid = enumerate(claim.numbers, len(claim.items))
     numbers = {one.start for k, one in unsaid if missing >> k & 1}
     small = [word.key for word in claim.words if not word.weight]
-    against = grounds(found)
+    against = grounds(matched)
     return [
         claim.largest_share(together, everything),
         claim.largest_share(together, claim.named),

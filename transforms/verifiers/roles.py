@@ -36,8 +36,8 @@ class _Event(NamedTuple):
 def _converses() -> dict[str, _Event]:
     events: dict[str, _Event] = {}
     for line in _LISTS.texts["converse"].strip().split("\n"):
-        words, _, told = line.partition(" = ")
-        name, *changes = told.split()
+        words, _, event_text = line.partition(" = ")
+        name, *changes = event_text.split()
         roles = dict(change.split(">", 1) for change in changes)
         events |= dict.fromkeys(_keys(words), _Event(name, roles))
     return events
@@ -80,10 +80,10 @@ def same_roles(claim: ReadClaim, clauses: Sequence[ReadClause]) -> bool | None:
     """
     names = _taking_part(claim)
     of_two = [c for c in clauses if sum([not name.isdisjoint(c.has) for name in names]) > 1]
-    told = _told(claim) if of_two else None
-    if told is None:
+    own_event = _told(claim) if of_two else None
+    if own_event is None:
         return None
-    event, mine = told
+    event, mine = own_event
     exchanged = False
     for clause in of_two:
         for _, theirs in _events(clause, names, event):
@@ -143,13 +143,13 @@ def _name_places(clause: ReadClause) -> list[tuple[int, int]]:
 
 def _places(clause: ReadClause, names: Sequence[Name]) -> list[tuple[int, int, Name]]:
     """Return where the names stand, as (start, end, name); a part of a name stands for it."""
-    found = []
+    places = []
     for start, end in _name_places(clause):
         own = frozenset(_own(clause, start, end))
         fitting = [name for name in names if own and (own <= name or name <= own)]
         if len(fitting) == 1:
-            found.append((start, end, fitting[0]))
-    return found
+            places.append((start, end, fitting[0]))
+    return places
 
 
 def _roles(clause: ReadClause, at: int, places: Sequence[tuple[int, int, Name]]) -> dict[Name, str]:

@@ -117,12 +117,12 @@ class ReadClause:
         for piece, number in pieces:
             words[number] += self._read(piece)
         subject = frozenset(word.key for word in self.subject())
-        found = [
+        parts = [
             Part(frozenset(word.key for word in part) | subject, _denied(part)) for part in words
         ]
         if self.stance != DENIED:
-            return found
-        inner = {key: negation for part in found for key, negation in part.denied.items()}
+            return parts
+        inner = {key: negation for part in parts for key, negation in part.denied.items()}
         denied = {} if inner else dict.fromkeys(self._predicate_keys()[:1], self.frame)
         return [Part(self.has, denied)]
 
@@ -138,8 +138,8 @@ class ReadClause:
         return {key: negation for part in self.parts for key, negation in part.denied.items()}
 
     def _predicate_keys(self) -> list[str]:
-        told = [word.key for word in self.words[self.verb :] if word.weight and not word.kind]
-        return told or [word.key for word in self.words if word.weight]
+        keys = [word.key for word in self.words[self.verb :] if word.weight and not word.kind]
+        return keys or [word.key for word in self.words if word.weight]
 
     def subject(self) -> list[Word]:
         """Return the content words before the verb, numbers left out."""
@@ -169,11 +169,11 @@ def _denied(words: Sequence[Word]) -> dict[str, str]:
     """
     denied = dict[str, str]()
     verb = next((at for at, word in enumerate(words) if word.finite), len(words))
-    told = next((word.key for word in words[verb:] if word.weight and not word.kind), "")
+    first_key = next((word.key for word in words[verb:] if word.weight and not word.kind), "")
     for place in [place for place, word in enumerate(words) if word.lower in NEGATORS]:
         negation = words[place].lower
-        if negation in _OF_SUBJECTS and place < verb and told:
-            denied.setdefault(told, negation)
+        if negation in _OF_SUBJECTS and place < verb and first_key:
+            denied.setdefault(first_key, negation)
             continue
         for other in words[place + 1 : place + 1 + _REACH]:
             if other.lower in ("only", "but", "just"):
@@ -192,19 +192,19 @@ def _names(words: Sequence[Word]) -> list[tuple[int, int]]:
     The first word always has a capital: it is a name before another name, before a verb or as an
     owner.
     """
-    found: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
     start = end = -9  # of the last name
     for at in [at for at, word in enumerate(words) if word.named]:
         if at == 0 and not _opens_with_name(words):
             continue
         joined = end == at or (end == at - 1 and words[end].lower == "of")
         if joined and not (words[end - 1].closes or words[at - 1].closes):
-            found.pop()
+            spans.pop()
         else:
             start = at
         end = at + 1
-        found.append((start, end))
-    return found
+        spans.append((start, end))
+    return spans
 
 
 def _opens_with_name(words: Sequence[Word]) -> bool:
@@ -249,8 +249,8 @@ class ReadClaim(ReadClause):
         order = self.order = sorted(range(len(self.places)), key=self.places.__getitem__)
         self.end = mask(order[len(order) // 2 :])
         self.last = mask(order[-1:])
-        told = [k for k, at in enumerate(self.places) if at >= self.verb]
-        self.predicate = mask(told) or self.end
+        after_verb = [k for k, at in enumerate(self.places) if at >= self.verb]
+        self.predicate = mask(after_verb) or self.end
         self.told_first = next(iter(self._predicate_keys()), "")
         self.denies = self._denies()
         self.series = [q for q in self.numbers if q.kind == SERIES and q.start < self.verb]
@@ -295,7 +295,7 @@ class ReadClaim(ReadClause):
         """Return a part as written in the claim, without punctuation."""
         if part < len(self.items):
             return self.items[part].surface
-        return self.numbers[part - len(self.items)].said
+        return self.numbers[part - len(self.items)].written
 
 
 def _owned(subject: list[Word]) -> frozenset[str]:
@@ -366,25 +366,25 @@ class Match:
         return {one | other for one, other in pairwise(self.masks)} or {*self.masks, 0}
 
     @property
-    def told(self) -> float:
+    def largest_share(self) -> float:
         """The largest share of the claim that two neighbouring sentences have."""
         return self.claim.largest_share(self.together, self.claim.everything)
 
 
 def segment(text: str) -> list[str]:
     """Return the sentences of a text, each an exact substring of it without outer white space."""
-    found: list[str] = list(pieces(text))
+    sentences: list[str] = list(pieces(text))
     if "\n" in text:
-        found = [line for sentence in found for line in _LINE_END.split(sentence)]
-    return [sentence for sentence in map(str.strip, found) if sentence]
+        sentences = [line for sentence in sentences for line in _LINE_END.split(sentence)]
+    return [sentence for sentence in map(str.strip, sentences) if sentence]
 
 
 def mask(parts: Iterable[int]) -> int:
     """Return the mask of some parts."""
-    found = 0
+    bits = 0
     for k in parts:
-        found |= 1 << k
-    return found
+        bits |= 1 << k
+    return bits
 
 
 _read_title: Final = lru_cache(CACHED)(ReadClause)
@@ -398,8 +398,8 @@ def _is_of_other(
     """Return whether a quantity of the claim is said of somebody else, and a different one of its
     subject: "Ann was born in 1867. Bob was born in 1859."
     """
-    told = claim.told_first
-    saying = [clause for clause in passage.clauses if told in clause.has]
+    first_key = claim.told_first
+    saying = [clause for clause in passage.clauses if first_key in clause.has]
     if len(saying) < 2 or not claim.named_subject:
         return False
     if any(claim.about <= passage.clauses[number].has for number in agreeing):
@@ -448,8 +448,8 @@ def match(pair: Pair) -> Match:
     if titled:
         masks = [one | titled for one in masks]
     everything = titled
-    for one in masks:
-        everything |= one
+    for sentence_mask in masks:
+        everything |= sentence_mask
     weights = list(map(claim.weight, masks))
     most = max(weights, default=0.0)
     return Match(claim, passage, everything, masks, weights.index(most) if most else -1)

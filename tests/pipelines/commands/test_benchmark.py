@@ -33,12 +33,12 @@ def _benchmark(folder: Path) -> Callable[..., Any]:
 
 
 def test_scores_stand_beside_those_of_the_run(benchmark: Any) -> None:
-    found = benchmark("--order", "wiki,ref", "--json").json
+    printed = benchmark("--order", "wiki,ref", "--json").json
     expected: dict[str, Any] = {"level": "run", "name": "everything", "mode": "seq", "source": None}
     expected |= {"n_responses": 3, "n_units": 4, "n_supported": 2, "n_refuted": 1, "coverage": 0.75}
     expected |= {"factuality_score": 0.5, "before": 0.5, "difference": 0.0, "decided_score": 0.75}
-    assert found[0] | expected == found[0]
-    assert [(row["level"], row["name"], row["n_units"]) for row in found[1:]] == [
+    assert printed[0] | expected == printed[0]
+    assert [(row["level"], row["name"], row["n_units"]) for row in printed[1:]] == [
         ("model", "alder", 2),
         ("model", "birch", 2),
         ("dataset", None, 4),
@@ -64,14 +64,14 @@ def test_people_get_a_table_that_says_what_was_asked(benchmark: Any, folder: Pat
 
 @pytest.mark.parametrize(("words", "score"), named_cases(Path(__file__).with_name("what_if.txt")))
 def test_rules_change_the_score(benchmark: Any, words: str, score: str) -> None:
-    found = benchmark(*words.split(), "--json").json
-    assert str(found[0]["factuality_score"]) == score
+    printed = benchmark(*words.split(), "--json").json
+    assert str(printed[0]["factuality_score"]) == score
 
 
 def test_a_run_of_mode_seq_answers_what_it_asked_and_says_what_it_did_not(benchmark: Any) -> None:
-    found = benchmark("--run", "ordered", "--order", "ref", "--json").json
-    assert found[0]["factuality_score"] == 0.5
+    printed = benchmark("--run", "ordered", "--order", "ref", "--json").json
+    assert printed[0]["factuality_score"] == 0.5
     error = benchmark("--run", "ordered", "--order", "wiki,ref")
     assert error.code == 2
-    for said in ("does not know every verdict", "--mode all", "ref,wiki"):
-        assert said in error.err
+    for part in ("does not know every verdict", "--mode all", "ref,wiki"):
+        assert part in error.err

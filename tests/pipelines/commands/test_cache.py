@@ -60,14 +60,14 @@ def test_what_is_older_or_too_large_is_deleted(
 ) -> None:
     ok("cache", "prune", "--cache", cache, *flags)
     with closing(SqliteStore(str(cache))) as store:
-        found = {entry.key for entry in store.entries()}
-    assert [name for name, letter in NAMES.items() if key(letter) in found] == left
+        kept = {entry.key for entry in store.entries()}
+    assert [name for name, letter in NAMES.items() if key(letter) in kept] == left
 
 
 def test_what_was_deleted_is_told_and_frees_the_disk(cache: Path) -> None:
     before = cache.stat().st_size
-    told = ok("cache", "prune", "--cache", cache, "--older_than", 1).out
-    assert told == f"1 of 3 entries forgotten (0.6 MB) in {cache}\n"
+    printed = ok("cache", "prune", "--cache", cache, "--older_than", 1).out
+    assert printed == f"1 of 3 entries forgotten (0.6 MB) in {cache}\n"
     assert cache.stat().st_size < before - 500_000
 
 
@@ -84,8 +84,8 @@ def test_of_entries_of_one_time_the_first_by_their_keys_are_kept(
 def test_more_than_a_thousand_entries_are_deleted(keep: Callable[..., Path]) -> None:
     cache = keep(1, {f"j-{n:040x}": b"" for n in range(1_001)})
     keep(3, {})
-    told = ok("cache", "prune", "--cache", cache, "--older_than", 1).out
-    assert told.startswith("1,001 of 1,001 entries forgotten")
+    printed = ok("cache", "prune", "--cache", cache, "--older_than", 1).out
+    assert printed.startswith("1,001 of 1,001 entries forgotten")
     with closing(SqliteStore(str(cache))) as store:
         assert list(store.entries()) == []
 
@@ -101,8 +101,8 @@ def test_entries_are_counted_by_kind(
 ) -> None:
     cache = keep(1, {key("a", kind): b"xy", key("b", kind): b"z"})
     monkeypatch.setenv("UFO_CACHE", str(cache))
-    found = ok("cache", "stats", "--json").json
-    assert found == {
+    printed = ok("cache", "stats", "--json").json
+    assert printed == {
         "cache": str(cache),
         **dict.fromkeys(KINDS.values(), 0),
         name: 2,
@@ -113,9 +113,9 @@ def test_entries_are_counted_by_kind(
 
 
 def test_the_oldest_and_the_newest_entry_are_told(cache: Path) -> None:
-    found = ok("cache", "stats", "--cache", cache, "--json").json
-    assert found["oldest"] == "1970-01-11T00:00:00+00:00"
-    assert found["newest"] == "1970-01-13T00:00:00+00:00"
+    printed = ok("cache", "stats", "--cache", cache, "--json").json
+    assert printed["oldest"] == "1970-01-11T00:00:00+00:00"
+    assert printed["newest"] == "1970-01-13T00:00:00+00:00"
 
 
 def test_an_empty_cache_is_told_with_dashes(keep: Callable[..., Path]) -> None:

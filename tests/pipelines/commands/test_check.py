@@ -54,38 +54,38 @@ def test_a_file_or_stdin_may_be_compressed(tmp_path: Path, pack: Callable[[bytes
     (path := tmp_path / "about").write_bytes(pack(ABOUT.encode()))
     assert ends(0, "check", path, "--references", path, "--json").json["score"] == 1.0
     with path.open("rb") as stdin:
-        found = ufo_process("check", "-", "--references", path, "--json", stdin=stdin)
-    assert found.json["score"] == 1.0
+        done = ufo_process("check", "-", "--references", path, "--json", stdin=stdin)
+    assert done.json["score"] == 1.0
 
 
 def test_a_text_may_come_through_a_named_pipe(tmp_path: Path) -> None:
     os.mkfifo(path := tmp_path / "pipe")
     with ThreadPoolExecutor() as threads:
         threads.submit(path.write_text, "Oslo is big.")
-        found = ends(0, "check", path, "--json")
-    assert found.json["text"] == "Oslo is big."
+        done = ends(0, "check", path, "--json")
+    assert done.json["text"] == "Oslo is big."
 
 
 def test_json_is_what_the_python_interface_returns(about: Path) -> None:
-    found = ufo("check", TEXT, "--references", about, "--json", "--mode", "all", "--passages", 2)
+    done = ufo("check", TEXT, "--references", about, "--json", "--mode", "all", "--passages", 2)
     same = library.check_sync(TEXT, references=[ABOUT], mode="all", passages=2)
-    assert found.json == json.loads(json.dumps(same.to_dict()))
-    found = ufo("check", TEXT, "--references", about, "--mode", "all")
-    assert found.code == 0
-    assert on_one_line(found.out).startswith(on_one_line(SHOWN))
-    assert found.err == ""
-    assert "? not found\n  claim  Ada Lovelace liked tea." in found.out
+    assert done.json == json.loads(json.dumps(same.to_dict()))
+    done = ufo("check", TEXT, "--references", about, "--mode", "all")
+    assert done.code == 0
+    assert on_one_line(done.out).startswith(on_one_line(SHOWN))
+    assert done.err == ""
+    assert "? not found\n  claim  Ada Lovelace liked tea." in done.out
 
 
 def test_stdin_is_a_text(about: Path) -> None:
-    found = ufo_process("check", "-", "--references", about, input=TEXT)
-    assert found.code == 0
-    assert on_one_line(found.out).startswith(on_one_line(SHOWN))
-    assert found.err == ""
+    done = ufo_process("check", "-", "--references", about, input=TEXT)
+    assert done.code == 0
+    assert on_one_line(done.out).startswith(on_one_line(SHOWN))
+    assert done.err == ""
 
 
 @pytest.mark.parametrize(
-    ("content", "file", "told"),
+    ("content", "file", "message"),
     [
         pytest.param(b"Oslo is big.", "answer.txt", "Checking the text of the file answer.txt.\n",
                      id="a file"),
@@ -97,22 +97,22 @@ def test_stdin_is_a_text(about: Path) -> None:
     ],
 )  # fmt: skip
 def test_what_is_checked_is_said_where_it_is_unclear(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, file: str, told: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, file: str, message: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     if content:
         (tmp_path / file).write_bytes(content)
     (tmp_path / "one.txt").write_text("Rome is old.")
     (tmp_path / "two.txt").write_text("Oslo is big.")
-    found = ends(0, "check", file, "--references", "one.txt", "--references", "two.txt", "--json")
-    assert found.err == told
+    done = ends(0, "check", file, "--references", "one.txt", "--references", "two.txt", "--json")
+    assert done.err == message
     word = file == "Oslo"
-    assert found.json["text"] == (file if word else "Oslo is big.")
-    assert found.json["score"] == (None if word else 1.0)
+    assert done.json["text"] == (file if word else "Oslo is big.")
+    assert done.json["score"] == (None if word else 1.0)
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         pytest.param(["table"], "TEXT 'table' cannot be read: it is Parquet", id="the text"),
         pytest.param(["A b.", "--references", "table"], "--references 'table' cannot be read: it",
@@ -137,20 +137,20 @@ def test_what_is_checked_is_said_where_it_is_unclear(
     ],
 )  # fmt: skip
 def test_a_file_that_is_no_text(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], told: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], message: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "table").write_bytes(b"PAR1\xff\xfe")
     (tmp_path / "blank").write_text(" \n")
     (tmp_path / "folder").mkdir()
-    assert told in ends(2, "check", *words).err
+    assert message in ends(2, "check", *words).err
 
 
 def test_the_text_of_a_file_may_look_like_a_name(tmp_path: Path) -> None:
     (tmp_path / "about").write_text("The options are in config.txt")
     (tmp_path / "answer").write_text("config.txt")
-    found = ends(0, "check", tmp_path / "answer", "--references", tmp_path / "about", "--json")
-    assert found.json["text"] == "config.txt"
+    done = ends(0, "check", tmp_path / "answer", "--references", tmp_path / "about", "--json")
+    assert done.json["text"] == "config.txt"
 
 
 ADA = "Ada Lovelace was born in London."
@@ -158,7 +158,7 @@ WRONG = "Ada Lovelace was born in Paris."
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         pytest.param([WRONG, "--references", ADA], "", id="a text"),
         pytest.param([WRONG, "--references", "-"], "", id="stdin"),
@@ -168,19 +168,19 @@ WRONG = "Ada Lovelace was born in Paris."
         pytest.param([WRONG, "--references", "ada", "伦敦是英国的首都。"], "", id="without blanks"),
     ],
 )  # fmt: skip
-def test_references_are_what_a_person_gives(tmp_path: Path, words: list[str], told: str) -> None:
+def test_references_are_what_a_person_gives(tmp_path: Path, words: list[str], message: str) -> None:
     (tmp_path / "ada").write_text(ADA)
     (tmp_path / "tea").write_text("Tea is a drink.")
-    found = ufo_process("check", *words, "--json", input=ADA, cwd=tmp_path)
-    assert found.json["score"] == 0.0
-    assert found.json["coverage"] == 1.0
-    assert found.err == told
+    done = ufo_process("check", *words, "--json", input=ADA, cwd=tmp_path)
+    assert done.json["score"] == 0.0
+    assert done.json["coverage"] == 1.0
+    assert done.err == message
 
 
 def test_one_stdin_is_not_both_the_text_and_a_reference() -> None:
-    told = "- stands for stdin, which has one text"
-    assert told in ends(2, "check", "-", "--references", "-").err
-    assert told in ends(2, "check", "A b.", "--references", "-", "-").err
+    message = "- stands for stdin, which has one text"
+    assert message in ends(2, "check", "-", "--references", "-").err
+    assert message in ends(2, "check", "A b.", "--references", "-", "-").err
     assert "expected TEXT" in ends(2, "check", "--references", "A b.").err
     assert "expected TEXT" in ends(2, "check").err
 
@@ -214,23 +214,23 @@ def test_a_failure_is_told_once_and_some_usable_judgement_is_enough(tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         (" ", "the text is empty"),
         ("Осло находится в Норвегии.", "1 of 1 judgement was unusable"),
     ],
     ids=["an empty text", "a language that the judge does not know"],
 )
-def test_what_is_wrong(text: str, told: str) -> None:
-    assert told in ends(1, "check", text).err
+def test_what_is_wrong(text: str, message: str) -> None:
+    assert message in ends(1, "check", text).err
 
 
 def test_a_model_judges(about: Path, llm_server: LlmServer) -> None:
     flags = ("--references", about, "--model", "offline-judge", "--cache", "off", "--base_url")
-    found = ufo("check", TEXT, *flags, llm_server.base_url)
-    assert found.code == 0
-    assert "by reference" in found.out
-    found = ufo_process("check", TEXT, *flags, "http://127.0.0.1:9/v1")
-    assert found.code == 1
-    assert found.out == ""
-    assert found.err.startswith("ufo: nothing answers at http://127.0.0.1:9/v1")
+    done = ufo("check", TEXT, *flags, llm_server.base_url)
+    assert done.code == 0
+    assert "by reference" in done.out
+    done = ufo_process("check", TEXT, *flags, "http://127.0.0.1:9/v1")
+    assert done.code == 1
+    assert done.out == ""
+    assert done.err.startswith("ufo: nothing answers at http://127.0.0.1:9/v1")

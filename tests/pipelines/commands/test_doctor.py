@@ -15,7 +15,7 @@ def asked(server: LlmServer, *words: object) -> Outcome:
     return ufo("doctor", *flags, *words)
 
 
-def said(printed: str) -> dict[str, str]:
+def fields_of(printed: str) -> dict[str, str]:
     """What was said of each thing that was tested."""
     lines = [line for line in printed.splitlines() if line.startswith("  ")]
     return {line[2:11].strip(): line[12:].strip() for line in lines}
@@ -31,11 +31,11 @@ def test_what_is_said_of_a_server_is_true_of_it(llm_server: LlmServer, profile: 
     head = f"offline-judge at {llm_server.base_url} (verifier, extractor, knowledge)\n"
     assert done.code == 0, done
     assert done.out.startswith(head), done
-    found = said(done.out)
-    assert found["form"] == FORMS.get(profile, "json_schema")
+    printed = fields_of(done.out)
+    assert printed["form"] == FORMS.get(profile, "json_schema")
     stated = PROFILES[profile].states
-    assert found["context"] == ("4,096 tokens" if stated else "not known (--context N sets it)")
-    assert found["judging"] == "2 of 2 right, 2 usable"
+    assert printed["context"] == ("4,096 tokens" if stated else "not known (--context N sets it)")
+    assert printed["judging"] == "2 of 2 right, 2 usable"
 
 
 def test_a_model_of_knowledge_alone_is_asked(
@@ -161,8 +161,8 @@ def test_requests_are_those_of_a_run(
 def test_the_context_is_told(llm_server: LlmServer) -> None:
     (row,) = asked(llm_server, "--context", 12345, "--json").json
     assert row["context"] == 12_345
-    told = said(asked(llm_server, "--context", 12345).out)["context"]
-    assert told == "12,345 tokens"
+    context = fields_of(asked(llm_server, "--context", 12345).out)["context"]
+    assert context == "12,345 tokens"
 
 
 class _Always:

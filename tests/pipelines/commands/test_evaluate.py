@@ -49,14 +49,14 @@ def test_people_are_told_the_size_the_score_the_failures_and_the_place(
 
 
 def test_programs_are_told_the_same(again: Callable[..., Outcome], folder: Path) -> None:
-    found = again(0, "--json").json
-    assert found.pop("judged_by").startswith("Verifier overlap (a first look")
-    assert found.pop("trust").startswith("A first look")
-    assert found.pop("seconds") >= 0
+    printed = again(0, "--json").json
+    assert printed.pop("judged_by").startswith("Verifier overlap (a first look")
+    assert printed.pop("trust").startswith("A first look")
+    assert printed.pop("seconds") >= 0
     (view,) = ok("report", folder / "out", "scores_by_run", "--json").json
     scores = view.keys() - {"run", "mode", "source", "interval_method"}
-    assert {name: found.pop(name) for name in scores} == {name: view[name] for name in scores}
-    assert found == {
+    assert {name: printed.pop(name) for name in scores} == {name: view[name] for name in scores}
+    assert printed == {
         "run": "one",
         "headline": "1 of 2 claims supported, 1 not found",
         "mode": "seq",
@@ -83,21 +83,21 @@ HALF = "factuality score 0.500 (0.002 to 0.998), coverage 0.500"
 
 
 @pytest.mark.parametrize(
-    ("limit", "code", "told"),
+    ("limit", "code", "message"),
     [
         pytest.param(0.5, 0, "", id="at the limit"),
         pytest.param(0.501, 3, f"Below --fail_under 0.501: {HALF}\n", id="below the limit"),
     ],
 )
 def test_a_score_below_the_limit_is_exit_code_3(
-    again: Callable[..., Outcome], limit: float, code: int, told: str
+    again: Callable[..., Outcome], limit: float, code: int, message: str
 ) -> None:
-    assert again(code, "--fail_under", limit).err.endswith(told)
+    assert again(code, "--fail_under", limit).err.endswith(message)
     assert again(code, "--fail_under", limit, "--json").json["below"] == bool(code)
 
 
 @pytest.mark.parametrize(
-    ("records", "code", "told", "share"),
+    ("records", "code", "message", "share"),
     [
         pytest.param([NO_CLAIM], 3, "Below --fail_under 0.0: no score: there is no claim\n", 0.0,
                      id="no claim"),
@@ -108,25 +108,25 @@ def test_a_score_below_the_limit_is_exit_code_3(
     ],
 )  # fmt: skip
 def test_without_a_score_or_with_judgements_that_are_unusable(
-    tmp_path: Path, records: list[Any], code: int, told: str, share: float
+    tmp_path: Path, records: list[Any], code: int, message: str, share: float
 ) -> None:
     words = evaluation(tmp_path, records, "--fail_under", 0, "--judge", "offline", "--json")
     done = ends(code, *words)
-    assert told in done.err
+    assert message in done.err
     assert done.json["error_share"] == share
     assert done.json["factuality_score"] == (1.0 if code == 0 else None)
-    assert (done.json["problem"] or "")[:20] == (told[:20] if share else "")
+    assert (done.json["problem"] or "")[:20] == (message[:20] if share else "")
 
 
 @pytest.mark.parametrize(
-    ("price", "told"),
+    ("price", "text"),
     [
         pytest.param({"other": {"input": 1, "output": 1}}, "cost unknown", id="no price"),
         pytest.param({"offline-judge": {"input": 0, "output": 0}}, "$0.0000", id="a price"),
     ],
 )
 def test_requests_are_counted_with_their_cost(
-    tmp_path: Path, llm_server: LlmServer, price: Any, told: str
+    tmp_path: Path, llm_server: LlmServer, price: Any, text: str
 ) -> None:
     (tmp_path / "prices.yaml").write_text(json.dumps(price))
     flags = at(llm_server, "--prices", tmp_path / "prices.yaml")
@@ -134,7 +134,7 @@ def test_requests_are_counted_with_their_cost(
     (line,) = (line for line in lines if "requests, " in line)
     answered = [one for one in llm_server.chats if one.status == 200]
     tokens = sum(one.prompt_tokens + one.completion_tokens for one in answered)
-    assert line == f"{len(llm_server.chats)} requests, {tokens:,} tokens, {told}"
+    assert line == f"{len(llm_server.chats)} requests, {tokens:,} tokens, {text}"
 
 
 # --- beside another run
@@ -142,11 +142,11 @@ def test_requests_are_counted_with_their_cost(
 
 def six(supported: int) -> list[Any]:
     """Six responses of one claim each; the references of so many say it."""
-    said = [*["Claim u."] * supported, *["Rome is large."] * (6 - supported)]
-    given = {"response": "Claim u.", "claims": [{"claim": "Claim u."}]}
+    texts = [*["Claim u."] * supported, *["Rome is large."] * (6 - supported)]
+    record = {"response": "Claim u.", "claims": [{"claim": "Claim u."}]}
     return [
-        {**given, "id": f"r{n}", "question": f"What of r{n}?", "reference_answers": text}
-        for n, text in enumerate(said)
+        {**record, "id": f"r{n}", "question": f"What of r{n}?", "reference_answers": text}
+        for n, text in enumerate(texts)
     ]
 
 
@@ -167,7 +167,7 @@ WORSE = "Significantly worse than --baseline supported: p < "
 
 
 @pytest.mark.parametrize(
-    ("flags", "code", "told"),
+    ("flags", "code", "message"),
     [
         pytest.param(("supported",), 3, f"{WORSE}0.05\n", id="worse at the usual level"),
         pytest.param(("supported", "--fail_if_worse", 0.01), 3, f"{WORSE}0.01\n",
@@ -177,12 +177,12 @@ WORSE = "Significantly worse than --baseline supported: p < "
     ],
 )  # fmt: skip
 def test_a_run_that_is_worse_than_its_baseline_is_exit_code_3(
-    beside: Callable[..., Outcome], flags: tuple[object, ...], code: int, told: str
+    beside: Callable[..., Outcome], flags: tuple[object, ...], code: int, message: str
 ) -> None:
     done = beside(code, "--baseline", *flags)
     assert done.json["worse"] == bool(code)
     assert done.json["comparison"]["n_questions"] == 6
-    assert done.err.endswith(told)
+    assert done.err.endswith(message)
     assert (WORSE in done.err) == bool(code)
 
 
@@ -209,13 +209,13 @@ def test_a_run_that_shares_nothing_with_its_baseline_is_finished_all_the_same(
     assert "results in" in done.out
     assert "Whether it is worse cannot be decided: runs 'base' and 'new' share no que" in done.err
     assert (tmp_path / "out" / "run=new" / "manifest.json").exists()
-    found = ends(3, *words, "--judge", "offline", "--if_finished", "skip", "--json").json
-    assert (found["comparison"], found["decided"], found["worse"]) == (None, False, None)
-    assert "share no question" in found["undecided"]
+    printed = ends(3, *words, "--judge", "offline", "--if_finished", "skip", "--json").json
+    assert (printed["comparison"], printed["decided"], printed["worse"]) == (None, False, None)
+    assert "share no question" in printed["undecided"]
 
 
 @pytest.mark.parametrize(
-    ("flags", "code", "told"),
+    ("flags", "code", "message"),
     [
         pytest.param((), 3, "cannot be decided: 2 of 6 questions are in both", id="a third"),
         pytest.param(("--fail_if_worse", 1), 3, "cannot be decided: 2 of 6 questions are in both",
@@ -224,12 +224,12 @@ def test_a_run_that_shares_nothing_with_its_baseline_is_finished_all_the_same(
     ],
 )  # fmt: skip
 def test_a_gate_on_too_few_questions_does_not_pass(
-    tmp_path: Path, flags: tuple[object, ...], code: int, told: str
+    tmp_path: Path, flags: tuple[object, ...], code: int, message: str
 ) -> None:
     ok(*evaluation(tmp_path, six(6)[:2], "--run", "base", "--judge", "offline"))
     words = evaluation(tmp_path, six(6), "--run", "new", "--judge", "offline", "--baseline", "base")
     done = ends(code, *words, *flags, "--json")
-    assert told in done.err
+    assert message in done.err
     assert done.json["decided"] == (code == 0)
     assert not done.json["worse"]
     assert done.json["comparison"]["n_pairs"] == 2
@@ -247,14 +247,14 @@ def test_a_run_without_a_score_is_below_every_limit(
     tmp_path: Path, score: float, records: list[Any]
 ) -> None:
     words = evaluation(tmp_path, records, "--run", "new", "--judge", "offline")
-    told = ends(3, *words, "--fail_under", score).err
-    assert f"Below --fail_under {score}: no score: " in told
+    message = ends(3, *words, "--fail_under", score).err
+    assert f"Below --fail_under {score}: no score: " in message
 
 
 @pytest.mark.parametrize("flag", ["--fail_if_worse", "--least_shared"])
 def test_a_gate_needs_a_baseline(tmp_path: Path, flag: str) -> None:
-    told = ends(2, *evaluation(tmp_path, six(1), "--judge", "offline"), flag, 0.5).err
-    assert "--baseline, which is missing" in told
+    message = ends(2, *evaluation(tmp_path, six(1), "--judge", "offline"), flag, 0.5).err
+    assert "--baseline, which is missing" in message
 
 
 ABSTAINING = [
@@ -284,8 +284,8 @@ def test_people_are_told_how_many_responses_have_no_claim(silent: Callable[..., 
 
 
 def test_programs_are_told_how_many_abstain(silent: Callable[..., Outcome]) -> None:
-    found = silent(0, "--json").json
-    assert (found["responses"], found["n_without_claim"], found["n_abstained"]) == (4, 3, 2)
+    printed = silent(0, "--json").json
+    assert (printed["responses"], printed["n_without_claim"], printed["n_abstained"]) == (4, 3, 2)
 
 
 def test_abstentions_leave_the_score_as_it_is(silent: Callable[..., Outcome]) -> None:
@@ -306,13 +306,13 @@ def test_too_few_responses_with_a_score_are_exit_code_3(
     silent: Callable[..., Outcome], share: float, code: int
 ) -> None:
     done = silent(code, "--min_scored", share, "--json")
-    told = f"Below --min_scored {share}: 1 of 4 responses have a score; 3 without a claim"
-    assert (told in done.err) == bool(code)
+    message = f"Below --min_scored {share}: 1 of 4 responses have a score; 3 without a claim"
+    assert (message in done.err) == bool(code)
     assert done.json["below"] == bool(code)
 
 
 @pytest.mark.parametrize(
-    ("no_claim", "limit", "code", "told"),
+    ("no_claim", "limit", "code", "message"),
     [
         pytest.param("left_out", 1.0, 0, "", id="left out, as without the option"),
         pytest.param("pass", 1.0, 0, "", id="three more of 1"),
@@ -323,11 +323,11 @@ def test_too_few_responses_with_a_score_are_exit_code_3(
     ],
 )  # fmt: skip
 def test_what_a_response_without_a_claim_means_for_the_gate_alone(
-    silent: Callable[..., Outcome], no_claim: str, limit: float, code: int, told: str
+    silent: Callable[..., Outcome], no_claim: str, limit: float, code: int, message: str
 ) -> None:
     done = silent(code, "--fail_under", limit, "--no_claim", no_claim, "--json")
-    assert ("Below" in done.err) == bool(told)
-    assert done.err.endswith(told)
+    assert ("Below" in done.err) == bool(message)
+    assert done.err.endswith(message)
     assert done.json["below"] == bool(code)
     assert (done.json["factuality_score"], done.json["n_scored"]) == (1.0, 1)
 
@@ -346,10 +346,10 @@ def test_with_a_baseline_one_pair_of_numbers_is_told(tmp_path: Path) -> None:
 def test_what_no_source_knows_has_no_number_but_in_the_tables(tmp_path: Path) -> None:
     words = evaluation(tmp_path, six(0), "--run", "new", "--judge", "offline")
     assert "\nno score: no source knew any of 6 claims\n" in ok(*words).out
-    found = ok(*words, "--if_finished", "skip", "--json").json
-    assert found["factuality_score"] == 0.0
-    assert found["n_scored"] == 6
-    assert found["score_in_words"] == "no score: no source knew any of 6 claims"
+    printed = ok(*words, "--if_finished", "skip", "--json").json
+    assert printed["factuality_score"] == 0.0
+    assert printed["n_scored"] == 6
+    assert printed["score_in_words"] == "no score: no source knew any of 6 claims"
 
 
 def test_what_an_own_verifier_says_of_itself_is_kept(tmp_path: Path) -> None:
@@ -357,8 +357,8 @@ def test_what_an_own_verifier_says_of_itself_is_kept(tmp_path: Path) -> None:
     (tmp_path / "in.jsonl").write_text(json.dumps(line))
     words = ("--sources", "reference", "--judge", "offline", "--verifier", STATED, "--json")
     places = ("--input", tmp_path / "in.jsonl", "--output", tmp_path / "out")
-    said = "Verifier stated (a first look; for findings use a language model): always right."
-    assert ends(0, "evaluate", *places, *words).json["judged_by"] == said
+    judged_by = "Verifier stated (a first look; for findings use a language model): always right."
+    assert ends(0, "evaluate", *places, *words).json["judged_by"] == judged_by
     report = ends(0, "report", tmp_path / "out").out
     assert "use a model. The verifier's author says: always right." in " ".join(report.split())
-    assert ends(0, "report", tmp_path / "out", "--json").json["judged_by"] == said
+    assert ends(0, "report", tmp_path / "out", "--json").json["judged_by"] == judged_by

@@ -79,24 +79,24 @@ def test_a_build_says_what_it_does_and_what_it_made(documents: Path, tmp_path: P
 
 def test_a_build_as_json(documents: Path, tmp_path: Path) -> None:
     words = ("index", "build", "--input", documents, "--output", tmp_path / "index", "--json")
-    found = ok(*words, "--passage_words", 20).json
-    assert found.keys() == {"path", "seconds", "counts", "warnings"}
-    assert found["path"] == f"{tmp_path}/index"
-    assert found["counts"]["articles"] == 3
-    assert len(found["warnings"]) == 1
+    printed = ok(*words, "--passage_words", 20).json
+    assert printed.keys() == {"path", "seconds", "counts", "warnings"}
+    assert printed["path"] == f"{tmp_path}/index"
+    assert printed["counts"]["articles"] == 3
+    assert len(printed["warnings"]) == 1
     assert read_manifest(tmp_path / "index")[0]["settings"]["words"] == 20
 
 
 @pytest.mark.parametrize(
-    ("given", "output"),
+    ("inputs", "output"),
     [
         pytest.param(["gs://b/dump.xml"], "out", id="the input"),
         pytest.param(["in.jsonl", "gs://b/dump.xml"], "out", id="the second input"),
         pytest.param(["in.jsonl"], "gs://b/dump.xml", id="the output"),
     ],
 )
-def test_an_index_is_not_built_from_or_in_a_bucket(given: list[str], output: str) -> None:
-    done = ends(2, "index", "build", "--input", *given, "--output", output)
+def test_an_index_is_not_built_from_or_in_a_bucket(inputs: list[str], output: str) -> None:
+    done = ends(2, "index", "build", "--input", *inputs, "--output", output)
     assert "gs://b/dump.xml: an index is built from files and in a folder of this" in done.err
 
 
@@ -117,14 +117,14 @@ def test_columns_that_are_not_known_are_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "says"),
+    ("columns", "says"),
     [
         pytest.param("name", "give KEY=COLUMN, as in title=name,text=body", id="no key"),
         pytest.param("titel=name", "'titel'", id="an unknown key"),
     ],
 )
-def test_a_map_that_is_none(tmp_path: Path, given: str, says: str) -> None:
-    words = ("--input", "x.jsonl", "--output", tmp_path, "--map", given)
+def test_a_map_that_is_none(tmp_path: Path, columns: str, says: str) -> None:
+    words = ("--input", "x.jsonl", "--output", tmp_path, "--map", columns)
     assert says in ends(2, "index", "build", *words).err
 
 
@@ -132,14 +132,14 @@ def test_a_map_that_is_none(tmp_path: Path, given: str, says: str) -> None:
 
 
 def test_a_hit_is_shown_with_its_section_its_address_and_its_text_in_lines(river: Path) -> None:
-    found = ok("index", "search", river, "ten countries").out.splitlines()
-    where, score = found[0].split("  (score ")
+    printed = ok("index", "search", river, "ten countries").out.splitlines()
+    where, score = printed[0].split("  (score ")
     assert where == "1. Danube › Course"
     assert len(score.rstrip(")").partition(".")[2]) == 3
-    assert found[1] == "   https://w.example.org/wiki/Danube"
-    assert " ".join(line.strip() for line in found[2:]) == f"{LONG} {LONG}"
-    assert {line[:3] for line in found[2:]} == {"   "}
-    assert max(map(len, found)) <= 96
+    assert printed[1] == "   https://w.example.org/wiki/Danube"
+    assert " ".join(line.strip() for line in printed[2:]) == f"{LONG} {LONG}"
+    assert {line[:3] for line in printed[2:]} == {"   "}
+    assert max(map(len, printed)) <= 96
 
 
 def test_a_hit_without_section_and_address_is_its_title_and_text(films: Path) -> None:
@@ -151,8 +151,8 @@ def test_a_hit_without_section_and_address_is_its_title_and_text(films: Path) ->
 
 
 def test_hits_are_numbered_with_a_line_between(films: Path) -> None:
-    found = ok("index", "search", films, "director", "--passages", 2).out.split("\n\n")
-    assert [hit[:2] for hit in found] == ["1.", "2."]
+    printed = ok("index", "search", films, "director", "--passages", 2).out.split("\n\n")
+    assert [hit[:2] for hit in printed] == ["1.", "2."]
 
 
 def test_there_are_five_hits_unless_another_number_is_asked_for(films: Path) -> None:
@@ -163,8 +163,8 @@ def test_there_are_five_hits_unless_another_number_is_asked_for(films: Path) -> 
 
 def test_the_pages_that_a_query_names_are_followed(films: Path) -> None:
     query = "In what city is the director of Big Stone Gap based?"
-    found = ok("index", "search", films, query, "--json").json
-    assert "Adriana Trigiani" in {hit["title"] for hit in found}
+    printed = ok("index", "search", films, query, "--json").json
+    assert "Adriana Trigiani" in {hit["title"] for hit in printed}
 
 
 def test_a_hit_as_json(river: Path) -> None:
@@ -183,14 +183,14 @@ def test_a_hit_as_json(river: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("how", "told"),
+    ("how", "text"),
     [
         pytest.param([], "no passage shares a word with the query\n", id="for people"),
         pytest.param(["--json"], "[]\n", id="as JSON"),
     ],
 )
-def test_a_query_that_finds_nothing(river: Path, how: list[str], told: str) -> None:
-    assert ok("index", "search", river, "glacier", *how).out == told
+def test_a_query_that_finds_nothing(river: Path, how: list[str], text: str) -> None:
+    assert ok("index", "search", river, "glacier", *how).out == text
 
 
 @pytest.mark.parametrize(
@@ -267,9 +267,9 @@ def test_vectors_that_cannot_be_used_end_a_command_with_the_embedder_s_name(
         server.embeddings = Unusable(vector)
         searched = ends(code, "index", "search", index, "film", "--retriever", "dense").err
         ran = ends(code, *run, *wiki, "--judge", "offline", "--workers", 1).err
-    for said in (searched, ran):
-        assert "'openai:m'" in said
-        assert says in said
+    for message in (searched, ran):
+        assert "'openai:m'" in message
+        assert says in message
 
 
 def test_an_index_is_described(river: Path) -> None:

@@ -6,7 +6,7 @@ from tests.pipelines.conftest import ok
 
 
 @pytest.mark.parametrize(
-    ("command", "told"),
+    ("command", "text"),
     [
         pytest.param("sources", "\n    passages (default 5)\n", id="an option with its default"),
         pytest.param("sources", "\n    index\n", id="an option that is empty by default"),
@@ -28,5 +28,5 @@ from tests.pipelines.conftest import ok
         pytest.param("judges", "\n    flags: --", id="the flags of a judge"),
     ],
 )
-def test_a_list_of_what_is_installed_has(command: str, told: str) -> None:
-    assert told in ok(command).out
+def test_a_list_of_what_is_installed_has(command: str, text: str) -> None:
+    assert text in ok(command).out

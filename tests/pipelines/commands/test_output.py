@@ -35,9 +35,9 @@ def shown(
 def test_a_table_has_its_first_rows(
     capsys: pytest.CaptureFixture[str], n: int, how: Any, lines: int, more: str
 ) -> None:
-    found = shown(capsys, {"i": list(range(100, 100 + n))}, how).splitlines()
-    assert sum(line.strip().isdecimal() for line in found) == lines
-    assert [line for line in found if line.startswith("The first")] == [more] * bool(more)
+    printed = shown(capsys, {"i": list(range(100, 100 + n))}, how).splitlines()
+    assert sum(line.strip().isdecimal() for line in printed) == lines
+    assert [line for line in printed if line.startswith("The first")] == [more] * bool(more)
 
 
 def test_a_value_is_printed_over_several_lines(capsys: pytest.CaptureFixture[str]) -> None:
@@ -51,22 +51,22 @@ def test_a_value_is_printed_over_several_lines(capsys: pytest.CaptureFixture[str
 def test_rows_that_a_program_reads_are_limited_where_it_asks(
     capsys: pytest.CaptureFixture[str], rows: int | None, n: int
 ) -> None:
-    given = {"i": list(range(30))}
-    assert len(json.loads(shown(capsys, given, {"json": True, "rows": rows}))) == n
-    assert shown(capsys, given, {"csv": True, "rows": rows}).count("\n") == n + 1
+    columns = {"i": list(range(30))}
+    assert len(json.loads(shown(capsys, columns, {"json": True, "rows": rows}))) == n
+    assert shown(capsys, columns, {"csv": True, "rows": rows}).count("\n") == n + 1
 
 
 @pytest.mark.parametrize(
-    ("texts", "told"),
+    ("texts", "text"),
     [
         pytest.param({}, "no rows", id="for no known reason"),
         pytest.param({"empty": "of old"}, "no rows: of old", id="for a reason"),
     ],
 )
 def test_a_table_without_rows_says_so(
-    capsys: pytest.CaptureFixture[str], texts: dict[str, str], told: str
+    capsys: pytest.CaptureFixture[str], texts: dict[str, str], text: str
 ) -> None:
-    assert shown(capsys, {"i": []}, {}, **texts).splitlines()[-1] == told
+    assert shown(capsys, {"i": []}, {}, **texts).splitlines()[-1] == text
 
 
 def test_a_table_has_its_title_first(capsys: pytest.CaptureFixture[str]) -> None:
@@ -74,7 +74,7 @@ def test_a_table_has_its_title_first(capsys: pytest.CaptureFixture[str]) -> None
 
 
 @pytest.mark.parametrize(
-    ("unusable", "of", "told"),
+    ("unusable", "of", "notes"),
     [
         pytest.param([0, 0], [3, 3], [], id="none"),
         pytest.param([1, 3, 0], [2, 9, 9], ["2 of 3 rows", "the worst 1 of 2;"], id="by share"),
@@ -82,11 +82,11 @@ def test_a_table_has_its_title_first(capsys: pytest.CaptureFixture[str]) -> None
     ],
 )
 def test_rows_with_unusable_judgements_are_counted_below(
-    capsys: pytest.CaptureFixture[str], unusable: list[int], of: list[Any], told: list[str]
+    capsys: pytest.CaptureFixture[str], unusable: list[int], of: list[Any], notes: list[str]
 ) -> None:
-    found = shown(capsys, {"i": unusable, "n_unusable": unusable, "n_judgements": of}, {})
-    assert ("unusable judgements" in found) == bool(told)
-    assert [text for text in told if text not in found] == []
+    printed = shown(capsys, {"i": unusable, "n_unusable": unusable, "n_judgements": of}, {})
+    assert ("unusable judgements" in printed) == bool(notes)
+    assert [text for text in notes if text not in printed] == []
 
 
 @pytest.mark.parametrize("name", OF_UNUSABLE)

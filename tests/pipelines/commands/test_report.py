@@ -25,12 +25,12 @@ def runs(tmp_path: Path, rows_of: Callable[..., Rows], write_run: Callable[..., 
 
 
 def test_the_rows_of_all_runs_stand_in_one_table(runs: Path) -> None:
-    found = ok("report", runs, "sentence_f1", "--all_runs", "--json").json
-    assert [row["run"] for row in found] == ["first", "second"]
-    settings = [(row["retriever"], row["pages"], row["context"]) for row in found]
+    rows = ok("report", runs, "sentence_f1", "--all_runs", "--json").json
+    assert [row["run"] for row in rows] == ["first", "second"]
+    settings = [(row["retriever"], row["pages"], row["context"]) for row in rows]
     assert settings == [(None, None, None), ("dense", 3, 0)]
-    (one,) = ok("report", runs, "sentence_f1", "--run", "first", "--json").json
-    assert one == found[0]
+    (first_row,) = ok("report", runs, "sentence_f1", "--run", "first", "--json").json
+    assert first_row == rows[0]
     printed = ok("report", runs, "sentence_f1", "--all_runs").out
     assert printed.startswith("Not factual sentences that the judge finds, all runs\n")
     assert printed.split("\n")[2].split()[:2] == ["run", "retriever"]
@@ -50,24 +50,24 @@ def test_a_sentence_is_not_factual_below_the_threshold(runs: Path, threshold: fl
     flags = ("--run", "first", "--threshold", threshold, "--json")
     (row,) = ok("report", runs, "sentence_f1", *flags).json
     sentences = ok("report", runs, "sentence_scores", "--run", "first", "--json").json
-    labelled = [one for one in sentences if one["human_label"] is not None]
+    labelled = [sentence for sentence in sentences if sentence["human_label"] is not None]
     called = [
-        one["human_label"]
-        for one in labelled
-        if one["credibility"] is not None and one["credibility"] < threshold
+        sentence["human_label"]
+        for sentence in labelled
+        if sentence["credibility"] is not None and sentence["credibility"] < threshold
     ]
-    hits, wrong = called.count(0), sum(one["human_label"] == 0 for one in labelled)
+    hits, wrong = called.count(0), sum(sentence["human_label"] == 0 for sentence in labelled)
     assert row["threshold"] == threshold
     assert row["n"] == len(labelled)
-    assert row["n_unscored"] == sum(one["credibility"] is None for one in labelled)
+    assert row["n_unscored"] == sum(sentence["credibility"] is None for sentence in labelled)
     assert row["recall"] == pytest.approx(hits / wrong)
     assert row["precision"] == (pytest.approx(hits / len(called)) if called else None)
     assert row["f1"] == pytest.approx(2 * hits / (len(called) + wrong))
     measured = ok("report", runs, "agreement", *flags).json
     (same,) = (
-        one["value"]
-        for one in measured
-        if one["metric"] == "f1_not_factual" and one["part"] == "all"
+        sentence["value"]
+        for sentence in measured
+        if sentence["metric"] == "f1_not_factual" and sentence["part"] == "all"
     )
     assert same == row["f1"]
 
@@ -83,10 +83,10 @@ def test_correlations_are_those_of_the_agreement(runs: Path) -> None:
         for row in ok("report", runs, "agreement", "--run", "first", "--json").json
         if row["level"] == "response" and row["part"] == "all"
     }
-    found = ok("report", runs, "correlations", "--run", "first", "--json").json
+    printed = ok("report", runs, "correlations", "--run", "first", "--json").json
     assert {
         (row["mode"], row["source"], metric): (row[metric], row["n"])
-        for row in found
+        for row in printed
         for metric in ("pearson", "spearman", "kendall")
     } == measured
 
@@ -95,12 +95,12 @@ def test_models_of_several_recall_runs_stand_in_one_table(tmp_path: Path) -> Non
     words = ("recall", "--input", EXAMPLE, "--output", tmp_path, "--workers", 1)
     for name in ("one", "two"):
         ok(*words, "--judge", "offline", "--run", name)
-    found = ok("report", tmp_path, "recall_models", "--all_runs", "--json").json
-    assert [row["run"] for row in found] == ["one", "two"]
-    assert found[0]["model"].startswith("overlap@")
+    printed = ok("report", tmp_path, "recall_models", "--all_runs", "--json").json
+    assert [row["run"] for row in printed] == ["one", "two"]
+    assert printed[0]["model"].startswith("overlap@")
     parts = ok("report", tmp_path, "recall_errors", "--run", "one", "--json").json
-    assert found[0]["n_labelled"] == sum(row["n_labelled"] for row in parts)
+    assert printed[0]["n_labelled"] == sum(row["n_labelled"] for row in parts)
     wrong = sum(row["n_wrong"] for row in parts)
-    assert found[0]["error_rate"] == pytest.approx(
-        wrong / (found[0]["n_labelled"] - found[0]["n_na"])
+    assert printed[0]["error_rate"] == pytest.approx(
+        wrong / (printed[0]["n_labelled"] - printed[0]["n_na"])
     )

@@ -24,16 +24,16 @@ from ufo.transforms.llm.batch_store import BatchStore
 from ufo.transforms.llm.endpoint import Endpoint
 
 
-def status_of(**told: Any) -> dict[str, Any]:
+def status_of(**fields: Any) -> dict[str, Any]:
     """The status of a run of which nothing more is known."""
-    return defaultdict(lambda: None, run="r", state="stopped", **{"rows": {}, **told})
+    return defaultdict(lambda: None, run="r", state="stopped", **{"rows": {}, **fields})
 
 
 # --- the lines that tell a run
 
 
 @pytest.mark.parametrize(
-    ("told", "lines"),
+    ("fields", "lines"),
     [
         pytest.param({}, [], id="nothing more"),
         pytest.param(
@@ -70,8 +70,8 @@ def status_of(**told: Any) -> dict[str, Any]:
         pytest.param({"next": "wait"}, ["next  wait"], id="what is next"),
     ],
 )
-def test_a_run_is_told_by_what_is_known_of_it(told: Mapping[str, Any], lines: list[str]) -> None:
-    assert lines_of(status_of(**told)) == ["r  stopped", *(f"  {line}" for line in lines)]
+def test_a_run_is_told_by_what_is_known_of_it(fields: Mapping[str, Any], lines: list[str]) -> None:
+    assert lines_of(status_of(**fields)) == ["r  stopped", *(f"  {line}" for line in lines)]
 
 
 @pytest.mark.parametrize(
@@ -92,8 +92,8 @@ def test_a_batch_is_told(
     monkeypatch: pytest.MonkeyPatch, batch: Mapping[str, Any], line: str
 ) -> None:
     monkeypatch.setattr(time, "time", lambda: 1010.0)
-    one = {"id": "b1", "round": 2, "done": 3, "requests": 4, "submitted": 1000.0, **batch}
-    assert lines_of(status_of(batches=[one])) == ["r  stopped", f"  batch {line}"]
+    batch_fields = {"id": "b1", "round": 2, "done": 3, "requests": 4, "submitted": 1000.0, **batch}
+    assert lines_of(status_of(batches=[batch_fields])) == ["r  stopped", f"  batch {line}"]
 
 
 # --- finished runs
@@ -102,13 +102,13 @@ def test_a_batch_is_told(
 def test_a_finished_run_has_its_rows_and_its_report(tmp_path: Path) -> None:
     rows = rows_of({"a": {"u": {"ref": "s"}}})
     write_run(tmp_path / "below", rows, "r", finished_at="2025-06-01T00:00:00Z")
-    (found,) = statuses(str(tmp_path))
-    assert found["state"] == "finished"
-    assert found["rows"] == {"responses": 1, "units": 1, "failures": 0}
-    assert found["changed_at"] == "2025-06-01T00:00:00+00:00"
-    assert found["next"] == f"ufo report {tmp_path}/below --run r"
-    assert found["folder"] == f"{tmp_path}/below/run=r"
-    assert found["checked"] == ""
+    (status,) = statuses(str(tmp_path))
+    assert status["state"] == "finished"
+    assert status["rows"] == {"responses": 1, "units": 1, "failures": 0}
+    assert status["changed_at"] == "2025-06-01T00:00:00+00:00"
+    assert status["next"] == f"ufo report {tmp_path}/below --run r"
+    assert status["folder"] == f"{tmp_path}/below/run=r"
+    assert status["checked"] == ""
 
 
 def test_runs_are_in_the_order_of_their_last_change(tmp_path: Path) -> None:
@@ -150,8 +150,8 @@ def test_runs_below_stand_under_the_folder_to_give(nested: Path) -> None:
     assert heads == [
         "own  finished", "", f"in {nested}/examples:", "alder  finished", "birch  finished", "",
     ]  # fmt: skip
-    found = {one["run"]: one["directory"] for one in ok("status", nested, "--json").json}
-    assert found == {
+    folders = {one["run"]: one["directory"] for one in ok("status", nested, "--json").json}
+    assert folders == {
         "own": str(nested), "alder": f"{nested}/examples", "birch": f"{nested}/examples",
     }  # fmt: skip
 
@@ -159,8 +159,8 @@ def test_runs_below_stand_under_the_folder_to_give(nested: Path) -> None:
 def test_every_run_that_is_listed_can_be_read_in_the_folder_it_is_listed_under(
     nested: Path,
 ) -> None:
-    for one in ok("status", nested, "--json").json:
-        folder, run = one["directory"], one["run"]
+    for status in ok("status", nested, "--json").json:
+        folder, run = status["directory"], status["run"]
         assert ok("report", folder, "--run", run, "--json").json["run"] == run
         assert ok("sql", folder, "SELECT run FROM runs", "--run", run, "--json").json
         assert ok("label", "sample", folder, "--run", run).out.count("\n") == 3
@@ -188,8 +188,8 @@ def test_a_run_of_a_folder_below_is_told_with_the_folder_to_give(
     nested: Path, words: tuple[str, ...]
 ) -> None:
     (nested / "in.jsonl").write_text('{"response": "Oslo is green.", "reference_answers": "x"}\n')
-    given = {"DIR": str(nested), "IN": str(nested / "in.jsonl")}
-    done = ends(2, *(given.get(word, word) for word in words))
+    paths = {"DIR": str(nested), "IN": str(nested / "in.jsonl")}
+    done = ends(2, *(paths.get(word, word) for word in words))
     assert f"in '{nested}/examples'" in done.err
 
 
@@ -241,22 +241,22 @@ def _noted(attempt: Attempt) -> Callable[..., Any]:
 
     def noted(**changes: Any) -> Any:
         write_state(str(path), {**(read_state(str(path), "", dict) or {}), **changes})
-        (found,) = statuses(str(Path(attempt.run_folder).parent))
-        return found
+        (status,) = statuses(str(Path(attempt.run_folder).parent))
+        return status
 
     return noted
 
 
 def test_an_attempt_tells_how_far_it_is(noted: Callable[..., Any], attempt: Attempt) -> None:
-    found = noted(started_at="9:00")
-    assert found["chunks"] == 1
-    assert found["of_chunks"] == 2
-    assert found["lines"] == 4
-    assert found["of_lines"] == 6
-    assert found["started_at"] == "9:00"
-    assert found["pid"] == os.getpid()
-    assert found["folder"] == attempt.folder
-    assert found["changed_at"].endswith("+00:00")
+    status = noted(started_at="9:00")
+    assert status["chunks"] == 1
+    assert status["of_chunks"] == 2
+    assert status["lines"] == 4
+    assert status["of_lines"] == 6
+    assert status["started_at"] == "9:00"
+    assert status["pid"] == os.getpid()
+    assert status["folder"] == attempt.folder
+    assert status["changed_at"].endswith("+00:00")
 
 
 def test_no_more_lines_are_done_than_there_are(noted: Callable[..., Any], attempt: Attempt) -> None:
@@ -265,19 +265,19 @@ def test_no_more_lines_are_done_than_there_are(noted: Callable[..., Any], attemp
 
 
 def test_an_unknown_number_of_lines_is_told_as_unknown(noted: Callable[..., Any]) -> None:
-    found = noted(lines=None)
-    assert found["lines"] == 4
-    assert found["of_lines"] is None
-    assert found["of_chunks"] is None
+    status = noted(lines=None)
+    assert status["lines"] == 4
+    assert status["of_lines"] is None
+    assert status["of_chunks"] is None
 
 
 def test_a_process_that_holds_the_lock_of_its_run_is_running(
     noted: Callable[..., Any], attempt: Attempt
 ) -> None:
     with run_lock(str(Path(attempt.run_folder).parent), attempt.run_folder, "r"):
-        found = noted()
-    assert found["state"] == "running"
-    assert found["next"] == f"kill {os.getpid()} stops it; what is finished is kept"
+        status = noted()
+    assert status["state"] == "running"
+    assert status["next"] == f"kill {os.getpid()} stops it; what is finished is kept"
 
 
 @pytest.mark.parametrize(
@@ -306,9 +306,9 @@ def test_a_process_that_holds_the_lock_of_its_run_is_running(
 def test_an_attempt_of_a_process(
     noted: Callable[..., Any], changes: Mapping[str, Any], state: str, advice: str
 ) -> None:
-    found = noted(**changes)
-    assert found["state"] == state
-    assert found["next"] == advice
+    status = noted(**changes)
+    assert status["state"] == state
+    assert status["next"] == advice
 
 
 def test_a_process_that_is_gone_is_stopped_whoever_holds_the_lock(
@@ -320,9 +320,9 @@ def test_a_process_that_is_gone_is_stopped_whoever_holds_the_lock(
 
 def test_an_attempt_without_a_note_of_its_process_is_stopped(attempt: Attempt) -> None:
     Path(attempt.folder, "process.json").unlink()
-    (found,) = statuses(str(Path(attempt.run_folder).parent))
-    assert found["state"] == "stopped"
-    assert found["host"] is None
+    (status,) = statuses(str(Path(attempt.run_folder).parent))
+    assert status["state"] == "stopped"
+    assert status["host"] is None
 
 
 @pytest.mark.parametrize(
@@ -337,10 +337,10 @@ def test_an_attempt_without_a_note_of_its_process_is_stopped(attempt: Attempt) -
 def test_a_damaged_note_of_the_process_is_told(attempt: Attempt, note: str) -> None:
     path = Path(attempt.folder, "process.json")
     path.write_text(note)
-    (found,) = statuses(str(Path(attempt.run_folder).parent))
-    assert found["state"] == "damaged"
-    assert found["next"].startswith(f"'{path}' is damaged: ")
-    assert "delete it" in found["next"]
+    (status,) = statuses(str(Path(attempt.run_folder).parent))
+    assert status["state"] == "damaged"
+    assert status["next"].startswith(f"'{path}' is damaged: ")
+    assert "delete it" in status["next"]
 
 
 @pytest.mark.parametrize(
@@ -360,10 +360,10 @@ def test_an_attempt_whose_fingerprint_is_damaged_is_to_be_started_over(
 def test_an_attempt_on_an_engine_has_a_job(noted: Callable[..., Any], attempt: Attempt) -> None:
     job = Path(attempt.chunk_folder(engine.CHUNK), engine.FILE)
     write_state(str(job), asdict(engine.EngineJob("FlinkRunner", "ufo-r", False, None)))
-    found = noted()
-    assert found["job"] == "ufo-r"
-    assert found["runner"] == "FlinkRunner"
-    assert found["chunks"] is None
+    status = noted()
+    assert status["job"] == "ufo-r"
+    assert status["runner"] == "FlinkRunner"
+    assert status["chunks"] is None
 
 
 def test_the_batches_of_the_run_are_told(
@@ -403,11 +403,11 @@ def test_a_run_that_is_finished_while_it_is_looked_at_is_finished(attempt: Attem
     process = Path(attempt.folder, "process.json")
     process.unlink()
     os.mkfifo(process)  # who reads it waits for what is written
-    told = manifest(attempt.identifier)
+    manifest_text = manifest(attempt.identifier)
 
     def finish() -> None:
         with process.open("w") as note:
-            (folder / "manifest.json").write_text(told)
+            (folder / "manifest.json").write_text(manifest_text)
             shutil.rmtree(attempt.folder)
             note.write("{}")
 

@@ -34,14 +34,14 @@ def read(kind: str, path: Path) -> list[Any]:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['kind']}: {case['what']}")
 def test_rows_become_records_that_evaluate_takes(tmp_path: Path, case: Any) -> None:
     path = write(tmp_path / case.get("file", "dev.jsonl"), case["rows"])
-    told: list[str] = []
+    problems: list[str] = []
     left_out: Counter[str] = Counter()
-    records = list(import_records(case["kind"], path, told, left_out))
+    records = list(import_records(case["kind"], path, problems, left_out))
     assert [record["id"] for record in records] == [record["id"] for record in case["records"]]
     assert {record["id"]: record for record in records} == {
         record["id"]: record for record in case["records"]
     }
-    assert [said.removeprefix(f"{path.parent}/") for said in told] == case.get("told", [])
+    assert [said.removeprefix(f"{path.parent}/") for said in problems] == case.get("told", [])
     assert left_out == case.get("left_out", {})
     unknown: list[Any] = []
     for record in map(json.dumps, records):
@@ -94,8 +94,8 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     packed.write_bytes(packed.read_bytes()[:-12])
     binary.write_bytes(b"\xff\xfd\x00\n{\n")
     for path in (tmp_path, tmp_path / "missing.jsonl", packed, binary):
-        said = "none of 2 records" if path == binary else "cannot read"
-        with pytest.raises(UsageError, match=said):
+        message = "none of 2 records" if path == binary else "cannot read"
+        with pytest.raises(UsageError, match=message):
             read("factscore", path)
 
 
@@ -108,14 +108,14 @@ def test_the_command_writes_records_and_says_what_it_leaves_out(tmp_path: Path) 
     assert done.json["response"] == "Adá 🙂."
     assert f"left out {source}:3: expected `output`" in done.err
     assert done.err.endswith("1 record, 1 left out\n")
-    told = ufo("import", "factscore", source, "--output", target)
-    assert told.code == 0
-    assert told.out == ""
+    outcome = ufo("import", "factscore", source, "--output", target)
+    assert outcome.code == 0
+    assert outcome.out == ""
     assert target.read_text(encoding="utf-8") == done.out
     # One that fails leaves what was there.
     source.write_text("{}\n")
-    for place, said in ((target, "none of 1 record"), (tmp_path / "no" / "x", "cannot write")):
-        assert said in ends(2, "import", "factscore", source, "--output", place).err
+    for place, message in ((target, "none of 1 record"), (tmp_path / "no" / "x", "cannot write")):
+        assert message in ends(2, "import", "factscore", source, "--output", place).err
     assert target.read_text(encoding="utf-8") == done.out
     assert sorted(path.name for path in tmp_path.iterdir()) == ["M.jsonl", "out.jsonl"]
 

@@ -29,8 +29,8 @@ WAYS: dict[str, dict[str, Any]] = {
 
 
 def case(output: str | None, **more: Any) -> LLMTestCase:
-    given = more or WAYS["expected_output"]
-    return LLMTestCase(input="Who was Ada Lovelace?", actual_output=output, **given)
+    fields = more or WAYS["expected_output"]
+    return LLMTestCase(input="Who was Ada Lovelace?", actual_output=output, **fields)
 
 
 def metric(threshold: float | None = 0.6, **more: Any) -> FactualityMetric:
@@ -39,8 +39,8 @@ def metric(threshold: float | None = 0.6, **more: Any) -> FactualityMetric:
 
 def measured(output: str, threshold: float | None = 0.6, **more: Any) -> list[Any]:
     """Return the score, the verdict and the error of a metric, measured without DeepEval's runs."""
-    one = metric(threshold, **more)
-    return [one.measure(case(output)), one.is_successful(), one.error]
+    measure = metric(threshold, **more)
+    return [measure.measure(case(output)), measure.is_successful(), measure.error]
 
 
 def evaluated(in_parallel: bool, cases: list[LLMTestCase], **config: Any) -> Any:
@@ -52,8 +52,10 @@ def evaluated(in_parallel: bool, cases: list[LLMTestCase], **config: Any) -> Any
         error_config=ErrorConfig(**config),
     )
     return {
-        one.name: [[m.name, m.score, m.success, m.error] for m in one.metrics_data or ()]
-        for one in result.test_results
+        test_result.name: [
+            [m.name, m.score, m.success, m.error] for m in test_result.metrics_data or ()
+        ]
+        for test_result in result.test_results
     }
 
 
@@ -79,9 +81,9 @@ def of_page() -> str:
 
 
 cases = [case(output) for output in OUTPUTS.values()]
-for one, name in zip(cases, OUTPUTS, strict=True):
-    one.name = name
-found = {
+for test_case, name in zip(cases, OUTPUTS, strict=True):
+    test_case.name = name
+results = {
     "measured": {name: measured(output) for name, output in OUTPUTS.items()},
     "words": (lambda one: [one.measure(case(OUTPUTS["half"])), one.reason])(metric())[1],
     "no threshold": measured(OUTPUTS["half"], None),
@@ -99,6 +101,6 @@ found = {
 try:
     metric(no_claim="passed")
 except Exception as error:
-    found["wrong word"] = str(error)
+    results["wrong word"] = str(error)
 print()
-print(json.dumps(found))
+print(json.dumps(results))

@@ -27,8 +27,8 @@ COMPLETIONS = {
 
 def scored(scorer: Scorer, *names: str, **sample: Any) -> Any:
     """Return the status of an evaluation, its metrics, and the score of each completion."""
-    given = {"target": ABOUT, **sample}
-    samples = [Sample(id=name, input=f"Who was Ada? {name}", **given) for name in names]
+    fields = {"target": ABOUT, **sample}
+    samples = [Sample(id=name, input=f"Who was Ada? {name}", **fields) for name in names]
     task = Task(samples, solver=generate(), scorer=scorer)
     (log,) = eval(task, model=MODEL, display="none", log_dir="logs")
     metrics = log.results.scores[0].metrics if log.results else {}
@@ -66,7 +66,7 @@ def of_page() -> Any:
 
 MODEL = get_model("mockllm/model", custom_outputs=reply)
 OFFLINE: Any = {"judge": "offline"}
-found = {
+results = {
     "all": scored(factuality(**OFFLINE), *COMPLETIONS),
     "of metadata": scored(
         factuality("about", **OFFLINE), "true", target="", metadata={"about": [ABOUT]}
@@ -82,5 +82,5 @@ found = {
 try:
     factuality(no_claim="passed")
 except Exception as error:
-    found["wrong word"] = str(error)
-print(json.dumps(found))
+    results["wrong word"] = str(error)
+print(json.dumps(results))

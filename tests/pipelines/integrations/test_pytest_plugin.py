@@ -103,7 +103,7 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     shown = next(blocks(PAGE.read_text(encoding="utf-8")))
     (folder / "test_project.py").write_text(PROJECT + shown.text, encoding="utf-8")
     keys = {"OPENAI_API_KEY": "any", "OPENAI_BASE_URL": DEAD, "SERPER_API_KEY": "any"}
-    told = subprocess.run(
+    done = subprocess.run(
         [
             *(sys.executable, "-m", "pytest", "-q", "-W", "error", "-p", "no:cacheprovider"),
             *("--junit-xml", "found.xml", "-o", "junit_family=xunit1", "test_project.py"),
@@ -113,7 +113,7 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         capture_output=True,
         text=True,
     )
-    assert "error" not in told.stdout.splitlines()[-1], told.stdout + told.stderr
+    assert "error" not in done.stdout.splitlines()[-1], done.stdout + done.stderr
     cases = ElementTree.parse(folder / "found.xml").iter("testcase")
     return {case.get("name", ""): "\n".join(case.itertext()).strip() for case in cases}
 
@@ -130,8 +130,8 @@ def test_it_passes(outcomes: dict[str, str], name: str) -> None:
 
 
 def test_a_false_text_fails_with_the_claims_and_their_evidence(outcomes: dict[str, str]) -> None:
-    _, _, said = outcomes["test_false"].partition("AssertionError: ")
-    lines = [line.removeprefix("E").strip() for line in said.splitlines()]
+    _, _, message = outcomes["test_false"].partition("AssertionError: ")
+    lines = [line.removeprefix("E").strip() for line in message.splitlines()]
     assert lines[0] == "below at_least=0.9: factuality score 0.000, coverage 0.500"
     contradicted = lines.index("✗ contradicted by reference (0 for, 1 against)")
     assert lines[contradicted + 1 : contradicted + 3] == [
@@ -164,8 +164,8 @@ def test_what_could_not_be_judged_does_not_pass(outcomes: dict[str, str]) -> Non
 
 @pytest.mark.parametrize("value", ["1.01", "-0.01", "nan", "95"])
 def test_a_limit_is_a_number_from_0_to_1(outcomes: dict[str, str], value: str) -> None:
-    told = f"at_least={value} is not a number from 0 to 1"
-    assert told in outcomes[f"test_a_wrong_limit[{value}]"]
+    message = f"at_least={value} is not a number from 0 to 1"
+    assert message in outcomes[f"test_a_wrong_limit[{value}]"]
 
 
 def test_a_wrong_option_is_named(outcomes: dict[str, str]) -> None:

@@ -68,9 +68,9 @@ def test_flags_of_beam_stand_in_a_file_too(
     ],
 )  # fmt: skip
 def test_the_judge_of_a_file(filed: Callable[..., Settings], text: str, judge: str) -> None:
-    found = filed(text).judge
-    assert found.name == judge
-    assert found.type == "offline"
+    judge_spec = filed(text).judge
+    assert judge_spec.name == judge
+    assert judge_spec.type == "offline"
 
 
 def test_secrets_are_read_before_anything_asks_for_them(filed: Callable[..., Settings]) -> None:
@@ -84,17 +84,17 @@ def test_an_option_that_a_judge_does_not_have_is_refused(filed: Callable[..., Se
 
 
 def test_options_of_a_judge_in_a_file_are_those_of_the_run(filed: Callable[..., Settings]) -> None:
-    found = filed(f"judge: {{name: m, type: llm, formulation: prompt}}\nbase_url: {URL}")
-    assert found.formulation == "prompt"
-    assert dict(found.judge.options) == {}
+    settings = filed(f"judge: {{name: m, type: llm, formulation: prompt}}\nbase_url: {URL}")
+    assert settings.formulation == "prompt"
+    assert dict(settings.judge.options) == {}
 
 
 def test_sources_of_a_file_have_their_names_types_and_options(
     filed: Callable[..., Settings],
 ) -> None:
-    found = filed("sources: [reference, {name: mine, type: wikipedia, index: x, passages: 3}]")
-    assert found.sources == ("reference", "mine")
-    assert found.source_definitions == {
+    settings = filed("sources: [reference, {name: mine, type: wikipedia, index: x, passages: 3}]")
+    assert settings.sources == ("reference", "mine")
+    assert settings.source_definitions == {
         "mine": {"type": "wikipedia", "options": {"index": "x", "passages": 3}}
     }
 
@@ -139,7 +139,7 @@ FIVE = ("prompt", "tf", "tf+citation", "tfn", "tfn+citation")
 
 
 @pytest.mark.parametrize(
-    ("given", "formulations"),
+    ("options", "formulations"),
     [
         pytest.param({"base_url": URL}, FIVE, id="all five by a model"),
         pytest.param({"base_url": URL, "formulations": " tfn ,tf,"}, ("tfn", "tf"), id="named"),
@@ -150,21 +150,21 @@ FIVE = ("prompt", "tf", "tf+citation", "tfn", "tfn+citation")
     ],
 )  # fmt: skip
 def test_the_formulations_of_a_recall(
-    monkeypatch: pytest.MonkeyPatch, given: dict[str, Any], formulations: tuple[str, ...]
+    monkeypatch: pytest.MonkeyPatch, options: dict[str, Any], formulations: tuple[str, ...]
 ) -> None:
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
-    assert recall_settings_of(RECALL | given).formulations == formulations
+    assert recall_settings_of(RECALL | options).formulations == formulations
 
 
 @pytest.mark.parametrize(
-    ("given", "facts"),
+    ("options", "facts"),
     [({}, 10_000), ({"facts_per_call": 4}, 4)],
     ids=["all in one call", "as many as are asked for"],
 )
-def test_the_facts_of_a_call_of_recall(given: dict[str, Any], facts: int) -> None:
-    found = recall_settings_of(RECALL | {"base_url": URL} | given).llm()
-    assert found is not None
-    assert found.facts_per_call == facts
+def test_the_facts_of_a_call_of_recall(options: dict[str, Any], facts: int) -> None:
+    llm_settings = recall_settings_of(RECALL | {"base_url": URL} | options).llm()
+    assert llm_settings is not None
+    assert llm_settings.facts_per_call == facts
 
 
 def test_a_recall_has_two_rounds_of_batches() -> None:
@@ -186,9 +186,9 @@ def test_a_recall_has_two_rounds_of_batches() -> None:
     ],
 )
 def test_what_enters_the_fingerprint_of_a_recall(name: str, value: Any, changes: bool) -> None:
-    given = RECALL | {"base_url": URL}
-    usual, found = recall_settings_of(given), recall_settings_of(given | {name: value})
-    assert (found.affecting() != usual.affecting()) == changes
+    options = RECALL | {"base_url": URL}
+    usual, changed = recall_settings_of(options), recall_settings_of(options | {name: value})
+    assert (changed.affecting() != usual.affecting()) == changes
 
 
 def test_files_that_workers_open_are_those_of_judges_and_sources() -> None:
@@ -196,7 +196,7 @@ def test_files_that_workers_open_are_those_of_judges_and_sources() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "found"),
+    ("options", "value"),
     [
         pytest.param({"body_json": {"top_k": 1}}, '{"top_k": 1}', id="an object of JSON"),
         pytest.param({"include_domains": {"a.org"}}, "a.org", id="a set of words"),
@@ -204,13 +204,13 @@ def test_files_that_workers_open_are_those_of_judges_and_sources() -> None:
         pytest.param({"title": 2024}, "2024", id="a number as text"),
     ],
 )
-def test_a_value_of_python(given: dict[str, Any], found: object) -> None:
-    (name,) = given
-    assert getattr(settings_of_python({"input": "in", "output": "out", **given}), name) == found
+def test_a_value_of_python(options: dict[str, Any], value: object) -> None:
+    (name,) = options
+    assert getattr(settings_of_python({"input": "in", "output": "out", **options}), name) == value
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("options", "message"),
     [
         pytest.param({"title": ["a", "b"]}, "--title is one value, not several", id="a list"),
         pytest.param({"passages": [5]}, "--passages is one value, not several", id="of numbers"),
@@ -219,9 +219,9 @@ def test_a_value_of_python(given: dict[str, Any], found: object) -> None:
         pytest.param({"passage": 5}, r"help\(ufo.evaluate\)", id="an option that is none"),
     ],
 )
-def test_a_wrong_value_of_python_is_refused(given: dict[str, Any], message: str) -> None:
+def test_a_wrong_value_of_python_is_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        settings_of_python({"input": "in", "output": "out", **given})
+        settings_of_python({"input": "in", "output": "out", **options})
 
 
 @pytest.mark.parametrize("sources", [5, {"name": "x", "type": "reference"}])

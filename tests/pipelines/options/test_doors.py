@@ -31,13 +31,13 @@ WORDS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("message", "said"), WORDS)
-def test_python_names_keywords(message: str, said: str) -> None:
-    assert in_keywords(message, {"input": "responses"}) == said
+@pytest.mark.parametrize(("message", "reworded"), WORDS)
+def test_python_names_keywords(message: str, reworded: str) -> None:
+    assert in_keywords(message, {"input": "responses"}) == reworded
 
 
 @pytest.mark.parametrize(
-    ("message", "said"),
+    ("message", "reworded"),
     [
         ("unknown --mode 'zz'", "unknown “Mode” 'zz'"),
         ("--input 'a.pdf' is PDF", "'a.pdf' is PDF"),
@@ -56,8 +56,8 @@ def test_python_names_keywords(message: str, said: str) -> None:
         ("llama.cpp: --reasoning-format", "llama.cpp: --reasoning-format"),
     ],
 )
-def test_the_page_names_fields(message: str, said: str) -> None:
-    assert in_fields(message) == said
+def test_the_page_names_fields(message: str, reworded: str) -> None:
+    assert in_fields(message) == reworded
 
 
 RAISED: list[tuple[str, tuple[Any, ...], dict[str, Any], str]] = [
@@ -86,15 +86,15 @@ RAISED: list[tuple[str, tuple[Any, ...], dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "given", "options", "told"), RAISED)
+@pytest.mark.parametrize(("name", "arguments", "options", "text"), RAISED)
 def test_no_flag_and_no_file_of_ours_reaches_python(
-    name: str, given: tuple[Any, ...], options: dict[str, Any], told: str
+    name: str, arguments: tuple[Any, ...], options: dict[str, Any], text: str
 ) -> None:
     quiet = {} if name == "check_sync" else {"quiet": True}
     with pytest.raises(ufo.UfoError) as raised:
-        getattr(ufo, name)(*given, **options, **quiet)
-    said = str(raised.value)
-    assert told in said
-    assert "--" not in said
-    assert "ufo-own-" not in said
-    assert said == raised.value.message
+        getattr(ufo, name)(*arguments, **options, **quiet)
+    message = str(raised.value)
+    assert text in message
+    assert "--" not in message
+    assert "ufo-own-" not in message
+    assert message == raised.value.message

@@ -13,8 +13,9 @@ import yaml
 from tests.pipelines.conftest import settings_of, ufo
 from tests.transforms.judges.stated import STATED
 from ufo.pipelines.options import command_line
+from ufo.pipelines.options.choose_sources import choose_sources
 from ufo.pipelines.options.groups import GROUPS, OF_SERVICE, OF_TEXT, WebOptions
-from ufo.pipelines.options.jobs import choose, job_of, recall_job_of
+from ufo.pipelines.options.jobs import job_of, recall_job_of
 from ufo.pipelines.options.option import Parser, options_of
 from ufo.pipelines.options.settings import RECALL_GROUPS, RecallSettings, Settings
 from ufo.schemas.errors import UsageError
@@ -134,7 +135,7 @@ BECOMES: Given = {
 }
 
 
-def given(name: str) -> dict[str, Any]:
+def keywords_with(name: str) -> dict[str, Any]:
     """The values of a command with this option."""
     return {**BASE, **NEEDS.get(name, {}), name: VALUES[name]}
 
@@ -210,8 +211,8 @@ DEFAULTS: Mapping[type, Given] = {
 
 @pytest.mark.parametrize("taker", DEFAULTS, ids=lambda taker: taker.__name__)
 def test_the_defaults_of(taker: type) -> None:
-    found = {name: one.default for name, one in signature(taker).parameters.items()}
-    assert {name: found[name] for name in DEFAULTS[taker]} == DEFAULTS[taker]
+    defaults = {name: one.default for name, one in signature(taker).parameters.items()}
+    assert {name: defaults[name] for name in DEFAULTS[taker]} == DEFAULTS[taker]
 
 
 # --- doors
@@ -244,21 +245,21 @@ def test_an_option_arrives_and_changes_no_other(
     tmp_path: Path, door: Callable[[Given, Path], Settings], name: str
 ) -> None:
     without = door({**BASE, **NEEDS.get(name, {})}, tmp_path)
-    found = door(given(name), tmp_path)
-    assert getattr(found, name) == arrived(name, VALUES[name])
+    settings = door(keywords_with(name), tmp_path)
+    assert getattr(settings, name) == arrived(name, VALUES[name])
     others = {one.name for one in options_of(Settings)} - {name, "config"}
-    assert [one for one in others if getattr(found, one) != getattr(without, one)] == []
+    assert [one for one in others if getattr(settings, one) != getattr(without, one)] == []
 
 
 def test_a_switch_that_is_false_in_a_file_is_as_if_it_were_not_given(tmp_path: Path) -> None:
     switches = {name: False for name, value in VALUES.items() if value is True}
-    found, without = from_file({**BASE, **switches}, tmp_path), from_file(BASE, tmp_path)
-    assert [name for name in switches if getattr(found, name) != getattr(without, name)] == []
+    settings, without = from_file({**BASE, **switches}, tmp_path), from_file(BASE, tmp_path)
+    assert [name for name in switches if getattr(settings, name) != getattr(without, name)] == []
 
 
 def test_sources_are_also_a_list_in_a_file(tmp_path: Path) -> None:
-    found = from_file({**BASE, "sources": ["wikipedia", "reference"]}, tmp_path)
-    assert found.sources == ("wikipedia", "reference")
+    settings = from_file({**BASE, "sources": ["wikipedia", "reference"]}, tmp_path)
+    assert settings.sources == ("wikipedia", "reference")
 
 
 @pytest.mark.parametrize("name", ["input", "output"])
@@ -277,10 +278,10 @@ OF_RECALL: Given = {
     "facts_only": True,
     "formulations": "tf,tfn",
     **{
-        one.name: VALUES[one.name]
+        option.name: VALUES[option.name]
         for options in RECALL_GROUPS.values()
-        for one in options
-        if one.name in VALUES and one.name != "if_finished"
+        for option in options
+        if option.name in VALUES and option.name != "if_finished"
     },
 }
 
@@ -295,13 +296,13 @@ def recall_settings(*words: str) -> RecallSettings:
 def test_an_option_of_recall_arrives_by_flag_and_keyword(name: str) -> None:
     values = {**BASE, **NEEDS.get(name, {}), name: OF_RECALL[name]}
     wanted = ("tf", "tfn") if name == "formulations" else arrived(name, OF_RECALL[name])
-    for found in (recall_settings(*as_words(values)), command_line.recall_settings_of(values)):
-        assert getattr(found, name) == wanted
+    for settings in (recall_settings(*as_words(values)), command_line.recall_settings_of(values)):
+        assert getattr(settings, name) == wanted
 
 
 # --- commands that take some of the options
 
-ALL = {one.name for options in GROUPS.values() for one in options}
+ALL = {option.name for options in GROUPS.values() for option in options}
 OF_RUNS = {"input", "output", "map", "max_line_bytes", "json", "log_format", "secrets", "title"}
 OF_RUNS |= {"run", "if_finished", "since", "fresh", "streaming", "window_seconds", "idle_seconds"}
 OF_RUNS |= {"workers", "chunk_size", "fail_under", "baseline", "fail_if_worse", "dry_run"}
@@ -309,7 +310,7 @@ OF_RUNS |= {"no_claim", "min_scored", "least_shared"}
 OF_RUNS |= {"max_cost", "batch", "batch_wait", "batch_requests", "batch_mb", "batch_endpoints"}
 OF_SOURCES_ALONE = {"sources", "tie", "units", "index", "retriever", "embedder", "passages"}
 OF_SOURCES_ALONE |= {"samples", "temperature", "sampling", "knowledge_model", "knowledge_base_url"}
-OF_SOURCES_ALONE |= {one.name for one in options_of(WebOptions)}
+OF_SOURCES_ALONE |= {option.name for option in options_of(WebOptions)}
 OF_CLAIMS = {"formulation", "verdict_labels", "explain", "citation", "passages_per_call"}
 OF_CLAIMS |= {"extract_tokens"}
 NOT_OF_RECALL = OF_SOURCES_ALONE | OF_CLAIMS | {"mode", "map", "secrets", "title"}
@@ -326,8 +327,8 @@ def test_a_service_takes_those_of_a_check() -> None:
 
 
 def test_recall_takes_the_options_without_sources_and_claims() -> None:
-    found = {one.name for options in RECALL_GROUPS.values() for one in options}
-    assert found == (ALL - NOT_OF_RECALL) | {"formulations", "facts_only"}
+    names = {one.name for options in RECALL_GROUPS.values() for one in options}
+    assert names == (ALL - NOT_OF_RECALL) | {"formulations", "facts_only"}
 
 
 # --- ranges: whole numbers and others, from and to
@@ -451,7 +452,7 @@ def test_an_option_of_functions_is_refused_by_another_formulation(name: str) -> 
 def test_an_option_that_no_judge_or_source_uses_is_refused(name: str) -> None:
     without = {key: value for key, value in OFFLINE.items() if key != "base_url"}
     with pytest.raises(UsageError, match=f"--{name} .* would be passed over"):
-        choose(from_python({**without, name: VALUES[name]}, Path()))
+        choose_sources(from_python({**without, name: VALUES[name]}, Path()))
 
 
 @pytest.mark.parametrize("name", ["formulations", "verifier", "format", "facts_per_call"])
@@ -479,13 +480,13 @@ WITHOUT_EFFECT = {"concurrency", "web_snapshot"}
 def with_other(name: str) -> tuple[Settings, Settings]:
     """Settings without and with an option."""
     without = from_python({**BASE, **NEEDS.get(name, {})}, Path())
-    return without, from_python(given(name), Path())
+    return without, from_python(keywords_with(name), Path())
 
 
 @pytest.mark.parametrize("name", sorted(VALUES.keys() - {"prompts", "prices"}))
 def test_an_option_enters_the_fingerprint_where_results_depend_on_it(name: str) -> None:
-    without, found = with_other(name)
-    assert (found.affecting() != without.affecting()) == (name in OF_RESULTS)
+    without, changed = with_other(name)
+    assert (changed.affecting() != without.affecting()) == (name in OF_RESULTS)
 
 
 def test_the_text_of_a_prompt_enters_the_fingerprint(tmp_path: Path) -> None:
@@ -498,8 +499,8 @@ def test_the_text_of_a_prompt_enters_the_fingerprint(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", sorted(VALUES))
 def test_an_option_of_sources_is_given_to_them(name: str) -> None:
-    without, found = with_other(name)
-    given_to_sources = found.source_flags() != without.source_flags()
+    without, changed = with_other(name)
+    given_to_sources = changed.source_flags() != without.source_flags()
     assert given_to_sources == (name in OF_SOURCES | WITHOUT_EFFECT)
 
 
@@ -515,13 +516,13 @@ def test_an_option_of_sources_is_given_to_them(name: str) -> None:
     ],
 )
 def test_the_llm_judge_gets(name: str) -> None:
-    assert getattr(from_python(given(name), Path()).llm(), name) == VALUES[name]
+    assert getattr(from_python(keywords_with(name), Path()).llm(), name) == VALUES[name]
 
 
 def test_the_llm_judge_gets_its_folder_of_prompts() -> None:
-    found = from_python({**BASE, "prompts": "mine"}, Path()).llm()
-    assert found is not None
-    assert found.prompts_dir == "mine"
+    llm_settings = from_python({**BASE, "prompts": "mine"}, Path()).llm()
+    assert llm_settings is not None
+    assert llm_settings.prompts_dir == "mine"
 
 
 OF_CLIENTS = ("context", "concurrency", "requests_per_minute", "tokens_per_minute", "cache")
@@ -543,9 +544,9 @@ def test_clients_get(name: str, field: str, value: Any) -> None:
 
 
 def test_clients_and_searches_get_the_seconds_of_retries() -> None:
-    found = from_python(given("retry_seconds"), Path())
-    assert found.client.retry.seconds == 3.5
-    assert found.source_context().calls.retry.seconds == 3.5
+    settings = from_python(keywords_with("retry_seconds"), Path())
+    assert settings.client.retry.seconds == 3.5
+    assert settings.source_context().calls.retry.seconds == 3.5
 
 
 def test_clients_get_the_prices(tmp_path: Path) -> None:
@@ -574,9 +575,9 @@ OF_ENDPOINTS: Mapping[str, tuple[str, list[Any]]] = {
 @pytest.mark.parametrize("name", OF_ENDPOINTS)
 def test_the_models_of_judge_extraction_and_knowledge_get(name: str) -> None:
     field, values = OF_ENDPOINTS[name]
-    found = from_python(given(name), Path()).client.endpoints
+    endpoints = from_python(keywords_with(name), Path()).client.endpoints
     roles = ("verifier", "extractor", "knowledge")
-    assert [getattr(found[role], field) for role in roles] == values
+    assert [getattr(endpoints[role], field) for role in roles] == values
 
 
 OF_BATCHES: Mapping[str, tuple[str, Any]] = {
@@ -592,9 +593,9 @@ OF_BATCHES: Mapping[str, tuple[str, Any]] = {
 
 @pytest.mark.parametrize("name", OF_BATCHES)
 def test_batches_get(name: str) -> None:
-    found = from_python({**given(name), "batch": True}, Path()).batches("folder")
+    batches = from_python({**keywords_with(name), "batch": True}, Path()).batches("folder")
     field, value = OF_BATCHES[name]
-    assert getattr(found, field) == value
+    assert getattr(batches, field) == value
 
 
 def test_without_batch_there_are_no_batches() -> None:
@@ -603,18 +604,18 @@ def test_without_batch_there_are_no_batches() -> None:
 
 @pytest.mark.parametrize("name", ["units", "mode", "tie", "max_line_bytes"])
 def test_the_job_of_workers_gets(name: str) -> None:
-    found = job_of(from_python(given(name), Path()), ())
-    assert getattr(found, name) == VALUES[name]
+    job = job_of(from_python(keywords_with(name), Path()), ())
+    assert getattr(job, name) == VALUES[name]
 
 
 def test_the_job_of_workers_gets_the_columns() -> None:
-    assert job_of(from_python(given("map"), Path()), ()).columns == VALUES["map"]
+    assert job_of(from_python(keywords_with("map"), Path()), ()).columns == VALUES["map"]
 
 
 def test_the_job_of_workers_gets_its_run_and_its_log() -> None:
-    found = job_of(from_python(BASE, Path()), (), None, "the run", "the log")
-    assert found.context.calls.run == "the run"
-    assert found.usage_log == "the log"
+    job = job_of(from_python(BASE, Path()), (), None, "the run", "the log")
+    assert job.context.calls.run == "the run"
+    assert job.usage_log == "the log"
 
 
 @pytest.mark.parametrize(
@@ -632,10 +633,10 @@ def test_responses_in_flight_are_four_for_each_request(concurrency: int, in_flig
 
 def test_the_job_of_recall_gets_its_formulations_and_lines() -> None:
     values = {**BASE, "formulations": "tfn,tf", "max_line_bytes": 500}
-    found = recall_job_of(command_line.recall_settings_of(values), None, "the log")
-    assert list(found.formulations) == ["tfn", "tf"]
-    assert found.max_line_bytes == 500
-    assert found.usage_log == "the log"
+    job = recall_job_of(command_line.recall_settings_of(values), None, "the log")
+    assert list(job.formulations) == ["tfn", "tf"]
+    assert job.max_line_bytes == 500
+    assert job.usage_log == "the log"
 
 
 # --- the environment, where an option is not given
@@ -652,15 +653,15 @@ def test_the_endpoint_of_the_environment(
     monkeypatch: pytest.MonkeyPatch, flags: Given, address: str
 ) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "http://env.example/v1")
-    found = from_python({"input": ["in"], "output": "out", **flags}, Path())
-    assert found.judge.name == "llm"
-    assert found.client.endpoints["verifier"].url == address
+    settings = from_python({"input": ["in"], "output": "out", **flags}, Path())
+    assert settings.judge.name == "llm"
+    assert settings.client.endpoints["verifier"].url == address
 
 
 def test_a_cache_of_the_environment_gives_way_to_a_flag(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("UFO_CACHE", "/caches/env.sqlite")
     assert from_python(BASE, Path()).cache_uri() == "/caches/env.sqlite"
-    assert from_python(given("cache"), Path()).cache_uri() == "/caches/answers.sqlite"
+    assert from_python(keywords_with("cache"), Path()).cache_uri() == "/caches/answers.sqlite"
 
 
 # --- models, rounds of batches, and processes
@@ -682,8 +683,8 @@ def test_the_models_that_a_run_asks(
     judge: str, sources: list[SourceSpec], models: list[str]
 ) -> None:
     roles = ROLES if judge == "llm" else {"knowledge_model": "knower"}
-    found = from_python({**BASE, **roles, "judge": judge}, Path())
-    assert found.models_asked(sources) == models
+    settings = from_python({**BASE, **roles, "judge": judge}, Path())
+    assert settings.models_asked(sources) == models
 
 
 def test_a_model_of_several_roles_is_asked_once() -> None:
@@ -700,8 +701,8 @@ def test_a_model_of_several_roles_is_asked_once() -> None:
     ],
 )
 def test_the_rounds_of_batches(judge: str, mode: str, rounds: int) -> None:
-    found = from_python({**BASE, "judge": judge, "mode": mode}, Path())
-    assert found.rounds([REFERENCE, KNOWLEDGE]) == rounds
+    settings = from_python({**BASE, "judge": judge, "mode": mode}, Path())
+    assert settings.rounds([REFERENCE, KNOWLEDGE]) == rounds
 
 
 @pytest.mark.parametrize(

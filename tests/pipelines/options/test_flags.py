@@ -48,19 +48,19 @@ def test_two_instances_of_one_type_serve_under_their_names(
         "mode: all\n"
     )
     assert ok(*words, "--json").json["sources"] == ["one", "two", "reference"]
-    found = tables(tmp_path / "out")
-    assert {row[2] for row in found["evidence"]} == {"one", "two", "reference"}
-    assert [json.loads(row[5])["passages"] for row in found["sources"]] == [1, 2, 5]
+    rows_by_table = tables(tmp_path / "out")
+    assert {row[2] for row in rows_by_table["evidence"]} == {"one", "two", "reference"}
+    assert [json.loads(row[5])["passages"] for row in rows_by_table["sources"]] == [1, 2, 5]
 
 
 def test_a_flag_beats_the_file(config: Any) -> None:
     _, *words = config("mode: mv\nsources: [wikipedia, reference]\n")
-    found = settings_of(*map(str, words), "--mode", "seq", "--sources", "reference")
-    assert found.mode == "seq"
-    assert found.sources == ("reference",)
-    found = settings_of(*map(str, words))
-    assert found.mode == "mv"
-    assert found.sources == ("wikipedia", "reference")
+    settings = settings_of(*map(str, words), "--mode", "seq", "--sources", "reference")
+    assert settings.mode == "seq"
+    assert settings.sources == ("reference",)
+    settings = settings_of(*map(str, words))
+    assert settings.mode == "mv"
+    assert settings.sources == ("wikipedia", "reference")
 
 
 def test_a_flag_names_a_source_of_the_file(config: Any) -> None:
@@ -114,7 +114,7 @@ def test_workers_of_dataflow_get_ufo_by(flag: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "usual"),
+    ("flag_set", "usual"),
     [
         ("--machine_type=m-2", "--machine_type=e2"),
         ("--worker_machine_type=m-2", "--machine_type=e2"),
@@ -123,10 +123,10 @@ def test_workers_of_dataflow_get_ufo_by(flag: str) -> None:
         ("--no_save_main_session", "--no_save_main_session"),
     ],
 )
-def test_what_is_given_on_dataflow_goes_before_what_is_usual(given: str, usual: str) -> None:
-    found = on_dataflow("--sdk_container_image=i", given).beam
-    assert [flag for flag in found if flag.startswith(usual) and flag != given] == []
-    assert found.count(given) == 1
+def test_what_is_given_on_dataflow_goes_before_what_is_usual(flag_set: str, usual: str) -> None:
+    flags = on_dataflow("--sdk_container_image=i", flag_set).beam
+    assert [flag for flag in flags if flag.startswith(usual) and flag != flag_set] == []
+    assert flags.count(flag_set) == 1
 
 
 @pytest.mark.parametrize(
@@ -158,8 +158,8 @@ def test_the_workers_of_a_runner(flags: list[str], workers: int) -> None:
     ],
 )
 def test_a_flag_that_flink_alone_knows_is_taken(flag: str) -> None:
-    found = settings_of(*PLACES, "--runner=FlinkRunner", f"--{flag}=9")
-    assert found.beam == ("--runner=FlinkRunner", f"--{flag}=9")
+    settings = settings_of(*PLACES, "--runner=FlinkRunner", f"--{flag}=9")
+    assert settings.beam == ("--runner=FlinkRunner", f"--{flag}=9")
 
 
 def test_what_is_usual_on_dataflow(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -167,13 +167,13 @@ def test_what_is_usual_on_dataflow(monkeypatch: pytest.MonkeyPatch) -> None:
         return settings_of(*PLACES, *THERE, *words)
 
     monkeypatch.delenv("UFO_CACHE", raising=False)
-    found = parsed()
-    assert found.cache_uri() == "gs://b/out/cache/"
-    assert set(found.beam) - set(THERE) == {
+    settings = parsed()
+    assert settings.cache_uri() == "gs://b/out/cache/"
+    assert set(settings.beam) - set(THERE) == {
         *("--no_save_main_session", "--experiments=disable_logging_submission_environment"),
         *("--machine_type=e2-standard-2", "--max_num_workers=10"),
     }
-    assert workers_of(found.beam, 1) == 20, "a process for each core"
+    assert workers_of(settings.beam, 1) == 20, "a process for each core"
     named = parsed("--machine_type=n1-highmem-8", "--num_workers=3", "--cache", "gs://b/mine/")
     assert workers_of(named.beam, 1) == 24
     assert named.cache_uri() == "gs://b/mine/"

@@ -9,30 +9,33 @@ from ufo.pipelines.options.option import Option, Parser, option, options_of
 from ufo.schemas.errors import UsageError
 
 
-def made(kind: type, **more: Any) -> Option:
+def new_option(kind: type, **more: Any) -> Option:
     return Option("it", kind, "what it is", **more)
 
 
-TENTHS = made(float, low=0.1, high=1)
-WHOLE = made(int, low=0)
-WORD = made(str, choices=("seq", "mv"))
-UPPER = made(str, read=str.upper)
+TENTHS = new_option(float, low=0.1, high=1)
+WHOLE = new_option(int, low=0)
+WORD = new_option(str, choices=("seq", "mv"))
+UPPER = new_option(str, read=str.upper)
 
 
 @pytest.mark.parametrize(
-    ("one", "given", "value"),
+    ("option", "setting", "value"),
     [
-        pytest.param(made(bool), True, True, id="a switch that is on"),
-        pytest.param(made(bool), False, None, id="a switch that is off"),
-        pytest.param(made(tuple), ["a", 1], ["a", "1"], id="a list of several words"),
-        pytest.param(made(tuple), ("a", 1), ["a", "1"], id="a tuple of several words"),
-        pytest.param(made(tuple), "a,b", ["a,b"], id="one word of several"),
-        pytest.param(made(str), "a", "a", id="a text"),
-        pytest.param(made(str), 5, "5", id="a number as a text"),
-        pytest.param(made(str, metavar="A,B"), ["a", 1], "a,1", id="a list as a text"),
-        pytest.param(made(str, metavar="A,B"), ("a", "b"), "a,b", id="a tuple as a text"),
+        pytest.param(new_option(bool), True, True, id="a switch that is on"),
+        pytest.param(new_option(bool), False, None, id="a switch that is off"),
+        pytest.param(new_option(tuple), ["a", 1], ["a", "1"], id="a list of several words"),
+        pytest.param(new_option(tuple), ("a", 1), ["a", "1"], id="a tuple of several words"),
+        pytest.param(new_option(tuple), "a,b", ["a,b"], id="one word of several"),
+        pytest.param(new_option(str), "a", "a", id="a text"),
+        pytest.param(new_option(str), 5, "5", id="a number as a text"),
+        pytest.param(new_option(str, metavar="A,B"), ["a", 1], "a,1", id="a list as a text"),
+        pytest.param(new_option(str, metavar="A,B"), ("a", "b"), "a,b", id="a tuple as a text"),
         pytest.param(
-            made(str, metavar="A=B,…"), {"a": 1, "b": "c"}, "a=1,b=c", id="a mapping as a text"
+            new_option(str, metavar="A=B,…"),
+            {"a": 1, "b": "c"},
+            "a=1,b=c",
+            id="a mapping as a text",
         ),
         pytest.param(UPPER, "a", "A", id="a text that is read"),
         pytest.param(WORD, "mv", "mv", id="one of the choices"),
@@ -42,30 +45,32 @@ UPPER = made(str, read=str.upper)
         pytest.param(TENTHS, 1, 1.0, id="the greatest of a range"),
     ],
 )
-def test_an_option_takes(one: Option, given: Any, value: Any) -> None:
-    found = one.value_of(given)
-    assert found == value
-    assert type(found) is type(value)
+def test_an_option_takes(option: Option, setting: Any, value: Any) -> None:
+    checked = option.value_of(setting)
+    assert checked == value
+    assert type(checked) is type(value)
 
 
 @pytest.mark.parametrize(
-    ("one", "given", "message"),
+    ("option", "setting", "message"),
     [
-        pytest.param(made(bool), "yes", "it is true or false, not 'yes'", id="a switch of words"),
-        pytest.param(made(bool), 1, "it is true or false, not 1", id="a switch of a number"),
+        pytest.param(
+            new_option(bool), "yes", "it is true or false, not 'yes'", id="a switch of words"
+        ),
+        pytest.param(new_option(bool), 1, "it is true or false, not 1", id="a switch of a number"),
         pytest.param(TENTHS, "nan", "not a number from 0.1 to 1$", id="no number"),
     ],
 )
-def test_an_option_refuses(one: Option, given: Any, message: str) -> None:
+def test_an_option_refuses(option: Option, setting: Any, message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        one.value_of(given)
+        option.value_of(setting)
 
 
 @pytest.mark.parametrize(
     ("metavar", "is_path"), [("FILE", True), ("DIR", True), ("NAME", False), (None, False)]
 )
 def test_an_option_of_a_file_or_a_folder_is_a_path(metavar: str | None, is_path: bool) -> None:
-    assert made(str, metavar=metavar).is_path == is_path
+    assert new_option(str, metavar=metavar).is_path == is_path
 
 
 @dataclass(frozen=True)
@@ -79,19 +84,19 @@ class Group:
 
 
 def test_a_field_declares_an_option_with_its_type_and_default() -> None:
-    found = {one.name: one for one in options_of(Group)}
-    kinds = {name: one.kind for name, one in found.items()}
+    options = {one.name: one for one in options_of(Group)}
+    kinds = {name: one.kind for name, one in options.items()}
     assert kinds == {"number": int, "rate": float, "switch": bool, "words": tuple, "text": str}
-    assert found["number"].help == "a number, 3 where not given"
-    assert found["number"].default == 3
-    assert found["number"].metavar == "N"
+    assert options["number"].help == "a number, 3 where not given"
+    assert options["number"].default == 3
+    assert options["number"].metavar == "N"
 
 
 @pytest.fixture
 def parser() -> Parser:
-    made = Parser(prog="ufo try")
-    made.add_options({"group": options_of(Group)})
-    return made
+    parser = Parser(prog="ufo try")
+    parser.add_options({"group": options_of(Group)})
+    return parser
 
 
 @pytest.mark.parametrize(

@@ -33,9 +33,9 @@ def kept_parts(name: str) -> dict[str, list[str]]:
     return {head: lines[:-1] for head, lines in parts.items()}
 
 
-def same_as_kept(name: str, head: str, found: str) -> None:
+def same_as_kept(name: str, head: str, text: str) -> None:
     """Compare a text with the part that is kept; UFO_SNAPSHOTS=write keeps it anew."""
-    parts, lines = kept_parts(name), found.split("\n")
+    parts, lines = kept_parts(name), text.split("\n")
     if os.environ.get("UFO_SNAPSHOTS") == "write":
         parts[head] = lines
         whole = "\n".join("\n".join([head, *lines, ""]) for head, lines in parts.items())
@@ -52,7 +52,7 @@ def page_of(folder: Path, **options: Any) -> str:
         return render_html(results)
 
 
-def told(rows: dict[str, list[Any]]) -> dict[str, list[Any]]:
+def with_texts(rows: dict[str, list[Any]]) -> dict[str, list[Any]]:
     """Give each response a text of its sentences, with an emoji before them: offsets are code
     points."""
     for at, response in enumerate(rows["responses"]):
@@ -69,7 +69,7 @@ def told(rows: dict[str, list[Any]]) -> dict[str, list[Any]]:
 @pytest.fixture(name="folder", scope="session")
 def _folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("told")
-    write_run(folder, told(labelled_rows(rows_of)), "day", mode="all")
+    write_run(folder, with_texts(labelled_rows(rows_of)), "day", mode="all")
     return folder
 
 
@@ -81,14 +81,14 @@ def _page(folder: Path) -> str:
 @pytest.fixture(name="hostile_page", scope="session")
 def _hostile_page(tmp_path_factory: pytest.TempPathFactory) -> str:
     """Every text that comes from outside tries to be mark-up."""
-    rows = told(labelled_rows(rows_of))
+    rows = with_texts(labelled_rows(rows_of))
 
     def change(table: str, **columns: Callable[[Any], Any]) -> None:
         for at, row in enumerate(rows[table]):
             rows[table][at] = replace(row, **{name: text(row) for name, text in columns.items()})
 
     change("sentences", text=lambda row: f"{row.text}{SCRIPT}")
-    told(rows)
+    with_texts(rows)
     change(
         "responses",
         model=lambda row: f"{row.model} --> {SCRIPT} $x$\x00\x1b[31m",

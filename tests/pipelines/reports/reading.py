@@ -46,7 +46,7 @@ class Reader(HTMLParser):
     @property
     def loads(self) -> list[Any]:
         """Addresses outside the page that opening it would ask for."""
-        found = [
+        addresses = [
             value
             for tag, attributes in self.elements
             for name, value in attributes.items()
@@ -54,9 +54,9 @@ class Reader(HTMLParser):
         ]
         styles = [attributes.get("style") or "" for _, attributes in self.elements]
         for style in [*styles, *self.styles]:
-            found += [url for url in re.findall(r"url\(([^)]*)\)", style) if url[:1] != "#"]
-            found += re.findall(r"@import[^;]*", style)
-        return found
+            addresses += [url for url in re.findall(r"url\(([^)]*)\)", style) if url[:1] != "#"]
+            addresses += re.findall(r"@import[^;]*", style)
+        return addresses
 
     @property
     def styles(self) -> list[str]:

@@ -15,7 +15,7 @@ from ufo.transforms.sources.fact_source import SourceSpec
 
 
 @pytest.mark.parametrize(
-    ("articles", "day", "told"),
+    ("articles", "day", "text"),
     [
         (1_234, None, "an index of 1,234 articles, 5 passages"),
         (1, "2025-01-02", "an index of 1 article, 5 passages, dump of 2025-01-02"),
@@ -23,13 +23,13 @@ from ufo.transforms.sources.fact_source import SourceSpec
     ids=["of documents", "of a dump"],
 )
 def test_the_size_of_an_index_is_told(
-    index: Path, tmp_path: Path, articles: int, day: str | None, told: str
+    index: Path, tmp_path: Path, articles: int, day: str | None, text: str
 ) -> None:
     copy = shutil.copytree(index, tmp_path / "index")
     manifest = state_in((copy / "manifest.json").read_bytes())
     manifest |= {"dump_date": day, "counts": {"articles": articles, "passages": 5}}
     (copy / "manifest.json").write_bytes(state_bytes(manifest))
-    assert size_of(str(copy)) == told
+    assert size_of(str(copy)) == text
 
 
 def described(judge: str = "llm", models: Sequence[str] = (), **of_source: Any) -> Any:
@@ -57,9 +57,9 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize(("source", "said"), KINDS.values(), ids=KINDS)
-def test_each_kind_of_source_is_described(source: dict[str, Any], said: str) -> None:
-    assert described(**source).sources == [said]
+@pytest.mark.parametrize(("source", "sentence"), KINDS.values(), ids=KINDS)
+def test_each_kind_of_source_is_described(source: dict[str, Any], sentence: str) -> None:
+    assert described(**source).sources == [sentence]
 
 
 def test_the_judge_is_named_with_each_of_its_models_once() -> None:
@@ -71,7 +71,7 @@ def test_the_judge_is_named_with_each_of_its_models_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "language", "said"),
+    ("text", "language", "sentence"),
     [
         ("It is big.", None, "English, as far as seen"),
         ("It is big.", "en", "en (given)"),
@@ -79,6 +79,6 @@ def test_the_judge_is_named_with_each_of_its_models_once() -> None:
         ("It is big.", "de", "de: the offline judge knows English"),
     ],
 )
-def test_the_language_of_a_text_is_told(text: str, language: str | None, said: str) -> None:
+def test_the_language_of_a_text_is_told(text: str, language: str | None, sentence: str) -> None:
     response = blank(Response, text=text, language=language)
-    assert basis_of("llm", [], [], [], response).language.startswith(said)
+    assert basis_of("llm", [], [], [], response).language.startswith(sentence)

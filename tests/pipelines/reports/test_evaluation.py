@@ -10,7 +10,7 @@ import pytest
 
 from tests.conftest import rows_of, write_run
 from tests.schemas.labelled import people, verdicts
-from ufo.pipelines.reports.asked import Asked
+from ufo.pipelines.reports.check_settings import CheckSettings
 from ufo.pipelines.reports.checked import CheckedResponse
 from ufo.pipelines.reports.claims import COLUMNS, claims_of, claims_of_text
 from ufo.pipelines.reports.evaluation import Check, Evaluation, Recall
@@ -23,8 +23,8 @@ from ufo.transforms.sources.fact_source import SourceSpec
 SOURCES = [SourceSpec("ref", "reference"), SourceSpec("wiki", "wikipedia")]
 
 
-def asked(mode: str, judge: str = "offline") -> Asked:
-    return Asked(judge=judge, sources=SOURCES, mode=mode, tie="not_factual")
+def asked(mode: str, judge: str = "offline") -> CheckSettings:
+    return CheckSettings(judge=judge, sources=SOURCES, mode=mode, tie="not_factual")
 
 
 def checked(votes: Any, mode: str = "seq", failures: Any = (), **of_evidence: Any) -> Check:
@@ -43,42 +43,42 @@ def checked(votes: Any, mode: str = "seq", failures: Any = (), **of_evidence: An
 
 
 def test_a_check_says_the_score_in_numbers_and_words() -> None:
-    found = checked({"u": {"ref": "s"}, "v": {"ref": "r"}, "w": {"ref": "n"}, "x": {"ref": "n"}})
-    assert found.score == 0.25
-    assert found.coverage == 0.5
-    assert found.headline == "1 of 4 claims supported, 1 contradicted, 2 not found"
-    assert found.states == ["supported", "contradicted", "not found", "not found"]
+    check = checked({"u": {"ref": "s"}, "v": {"ref": "r"}, "w": {"ref": "n"}, "x": {"ref": "n"}})
+    assert check.score == 0.25
+    assert check.coverage == 0.5
+    assert check.headline == "1 of 4 claims supported, 1 contradicted, 2 not found"
+    assert check.states == ["supported", "contradicted", "not found", "not found"]
 
 
 def test_the_score_of_all_modes_is_that_of_one_source_after_another() -> None:
-    found = checked({"u": {"ref": "s", "wiki": "rr"}}, mode="all")
-    assert found.score == 1.0
-    assert [row["state"] for row in found.claims()] == ["supported"]
+    check = checked({"u": {"ref": "s", "wiki": "rr"}}, mode="all")
+    assert check.score == 1.0
+    assert [row["state"] for row in check.claims()] == ["supported"]
 
 
 @pytest.mark.parametrize(
-    ("fields", "told"),
+    ("fields", "text"),
     [
         pytest.param({"model": "overlap@1"}, "Verifier overlap", id="a verifier"),
         pytest.param({}, "", id="no model"),
         pytest.param({"model": "gpt", "judge": "llm"}, "", id="another judge"),
     ],
 )
-def test_how_far_to_trust_it_is_said_of_verifiers(fields: dict[str, Any], told: str) -> None:
-    found = checked({"u": {"ref": "s"}}, **fields).judged_by
-    assert found.startswith(told)
-    assert bool(found) == bool(told)
+def test_how_far_to_trust_it_is_said_of_verifiers(fields: dict[str, Any], text: str) -> None:
+    judged_by = checked({"u": {"ref": "s"}}, **fields).judged_by
+    assert judged_by.startswith(text)
+    assert bool(judged_by) == bool(text)
 
 
 def test_a_check_as_plain_values_has_its_rows_and_its_score() -> None:
-    found = checked({"u": {"ref": "s"}}).to_dict()
-    assert found.keys() == {field.name for field in fields(CheckedResponse)}
-    assert (found["score"], found["score_in_words"]) == (
+    check = checked({"u": {"ref": "s"}}).to_dict()
+    assert check.keys() == {field.name for field in fields(CheckedResponse)}
+    assert (check["score"], check["score_in_words"]) == (
         1.0,
         "factuality score 1.000, coverage 1.000",
     )
-    assert found["text"] == "Text of a."
-    assert found["fact_units"][0]["claim"] == "Claim u."
+    assert check["text"] == "Text of a."
+    assert check["fact_units"][0]["claim"] == "Claim u."
 
 
 REFUSED = Failure("extract", "a", "refused", "No.", None)
@@ -108,8 +108,8 @@ def claim_of(votes: str, wiki: str, changes: dict[int, dict[str, Any]], mode: st
     evidence = [replace(row, **changes.get(at, {})) for at, row in enumerate(rows["evidence"])]
     text = CheckedText(rows["responses"][0], rows["sentences"], rows["fact_units"], evidence,
                        rows["passages"], rows["verdicts"])  # fmt: skip
-    (found,) = Check(text, asked(mode)).claims()
-    return found
+    (claim,) = Check(text, asked(mode)).claims()
+    return claim
 
 
 @pytest.mark.parametrize(
@@ -129,28 +129,28 @@ def claim_of(votes: str, wiki: str, changes: dict[int, dict[str, Any]], mode: st
 def test_the_evidence_of_a_claim_is_the_strongest(
     votes: str, wiki: str, changes: Any, mode: str, best: str
 ) -> None:
-    found = claim_of(votes, wiki, changes, mode)
-    assert found["passage_id"] == best
-    assert found["evidence_source"] == best.partition(":")[0]
-    assert found["title"] == "Page u"
-    assert found["claim"] == "Claim u."
+    claim = claim_of(votes, wiki, changes, mode)
+    assert claim["passage_id"] == best
+    assert claim["evidence_source"] == best.partition(":")[0]
+    assert claim["title"] == "Page u"
+    assert claim["claim"] == "Claim u."
 
 
 def test_a_claim_without_a_passage_has_no_title() -> None:
-    found = claim_of("-", "-", {})
-    assert found["title"] is None
-    assert found["url"] is None
-    assert found["state"] == "not found"
+    claim = claim_of("-", "-", {})
+    assert claim["title"] is None
+    assert claim["url"] is None
+    assert claim["state"] == "not found"
 
 
 def test_a_check_is_a_line_in_a_list_and_its_claims_when_printed() -> None:
-    found = checked({"u": {"ref": "s"}, "v": {"ref": "r"}})
-    assert repr([found]) == (
+    check = checked({"u": {"ref": "s"}, "v": {"ref": "r"}})
+    assert repr([check]) == (
         "[<ufo.Check: 1 of 2 claims supported, 1 contradicted; factuality score 0.500, "
         "coverage 1.000>]"
     )
-    assert "contradicted by ref (0 for, 1 against)\n  claim     Claim v." in str(found)
-    assert found._repr_html_() == f"<pre>{str(found).replace(chr(34), '&quot;')}</pre>"
+    assert "contradicted by ref (0 for, 1 against)\n  claim     Claim v." in str(check)
+    assert check._repr_html_() == f"<pre>{str(check).replace(chr(34), '&quot;')}</pre>"
 
 
 # --- finished runs
@@ -180,15 +180,15 @@ def run(tmp_path: Path) -> tuple[Evaluation, list[str]]:
     ],
 )
 def test_a_table_is_in_order(run: Any, table: str, columns: tuple[str, ...]) -> None:
-    found = getattr(run[0], table).to_pylist()
-    keys = [tuple(row[name] for name in columns) for row in found]
+    rows = getattr(run[0], table).to_pylist()
+    keys = [tuple(row[name] for name in columns) for row in rows]
     assert len(keys) > 2
     assert keys == sorted(keys)
 
 
 def test_contributions_are_in_the_order_of_sources(run: Any) -> None:
-    found = run[0].contributions.to_pylist()
-    assert [row["source"] for row in found if row["mode"] == "seq"] == ["ref", "wiki", "none"]
+    rows = run[0].contributions.to_pylist()
+    assert [row["source"] for row in rows if row["mode"] == "seq"] == ["ref", "wiki", "none"]
 
 
 def test_a_run_knows_its_name_and_its_place(run: Any) -> None:
@@ -216,10 +216,12 @@ def test_a_run_has_the_score_that_every_display_has(run: Any) -> None:
 
 def test_a_run_without_a_claim_has_no_score(tmp_path: Path) -> None:
     write_run(tmp_path, rows_of({"a": {}}))
-    found = Evaluation(open_results(str(tmp_path)), "", ExitStack())
-    assert found.score is None
-    assert found.coverage is None
-    assert repr(found) == "<ufo.Evaluation 'r1': No claim to check; no score: there is no claim>"
+    evaluation = Evaluation(open_results(str(tmp_path)), "", ExitStack())
+    assert evaluation.score is None
+    assert evaluation.coverage is None
+    assert (
+        repr(evaluation) == "<ufo.Evaluation 'r1': No claim to check; no score: there is no claim>"
+    )
 
 
 def test_a_run_is_a_line_in_a_list_and_its_report_when_printed(run: Any) -> None:
@@ -258,28 +260,30 @@ def test_without_pandas_the_way_to_install_it_is_told(
     run: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
-    for found in (run[0], checked({"u": {"ref": "s"}})):
+    for result in (run[0], checked({"u": {"ref": "s"}})):
         with pytest.raises(UsageError, match=r"pip install 'ufo-factuality\[pandas\]'"):
-            found.to_pandas()
+            result.to_pandas()
 
 
 def test_a_recall_run_says_its_recall(tmp_path: Path) -> None:
     rows = rows_of({})
-    for variant, said in (("rag", "ttf"), ("plain", "tff")):
-        rows["recall_verdicts"] += verdicts("one", variant, "tfn", said, "ttt")
+    for variant, letters in (("rag", "ttf"), ("plain", "tff")):
+        rows["recall_verdicts"] += verdicts("one", variant, "tfn", letters, "ttt")
     rows["recall_verdicts"] += people("one", "rag", "ttt")
     counts = {"responses": 1, "units": 3, "answers": 2, "failures": 0}
     write_run(tmp_path, rows, mode="recall", counts=counts)
-    found = Recall(open_results(str(tmp_path)), "", ExitStack())
-    assert found.recall == {"tfn": {"plain": 1 / 3, "rag": 2 / 3}}
-    assert repr(found) == ("<ufo.Recall 'r1': 1 record, 3 facts, 2 answers; recall 0.333 to 0.667>")
-    assert str(found).startswith("run r1: 1 record, 3 facts, 2 answers\n\nFactual recall")
-    assert found._repr_html_().startswith("<pre>run r1")
+    recall_run = Recall(open_results(str(tmp_path)), "", ExitStack())
+    assert recall_run.recall == {"tfn": {"plain": 1 / 3, "rag": 2 / 3}}
+    assert repr(recall_run) == (
+        "<ufo.Recall 'r1': 1 record, 3 facts, 2 answers; recall 0.333 to 0.667>"
+    )
+    assert str(recall_run).startswith("run r1: 1 record, 3 facts, 2 answers\n\nFactual recall")
+    assert recall_run._repr_html_().startswith("<pre>run r1")
 
 
 def test_a_recall_run_without_a_verdict_has_no_recall(tmp_path: Path) -> None:
     counts = dict.fromkeys(("responses", "units", "answers", "failures"), 0)
     write_run(tmp_path, rows_of({}), mode="recall", counts=counts)
-    found = Recall(open_results(str(tmp_path)), "", ExitStack())
-    assert found.recall == {}
-    assert repr(found).endswith("0 records, 0 facts, 0 answers; no recall>")
+    recall_run = Recall(open_results(str(tmp_path)), "", ExitStack())
+    assert recall_run.recall == {}
+    assert repr(recall_run).endswith("0 records, 0 facts, 0 answers; no recall>")

@@ -118,10 +118,10 @@ COSTS = {
 }
 
 
-@pytest.mark.parametrize(("dollars", "said"), COSTS.values(), ids=COSTS)
+@pytest.mark.parametrize(("dollars", "text"), COSTS.values(), ids=COSTS)
 @pytest.mark.parametrize("cached", [False, True])
 def test_the_overview_says_what_the_requests_took(
-    tmp_path: Path, dollars: list[float | None], said: str, cached: bool
+    tmp_path: Path, dollars: list[float | None], text: str, cached: bool
 ) -> None:
     def usage(name: str, cost: float | None, cached: bool) -> Usage:
         return Usage(name, "verify", "ref", "m", "a", None, "ok", cached, False, 0, 9, 1, 0.1, cost)
@@ -130,11 +130,11 @@ def test_the_overview_says_what_the_requests_took(
     rows["usage"] = [usage(str(at), cost, False) for at, cost in enumerate(dollars)]
     if cached:
         rows["usage"].append(usage("c", 0.0, True))
-        said = "0 requests, 0 tokens, $0.0000" if not dollars else said
-        said += "; 1 answer from the cache"
+        text = "0 requests, 0 tokens, $0.0000" if not dollars else text
+        text += "; 1 answer from the cache"
     write_run(tmp_path, rows)
     with open_results(tmp_path) as results:
-        assert f"\n{said}\n" in overview_html(results).replace('<p class="muted">', "\n").replace(
+        assert f"\n{text}\n" in overview_html(results).replace('<p class="muted">', "\n").replace(
             "</p>", "\n"
         )
 
@@ -178,17 +178,17 @@ def test_the_command_writes_the_page_beside_what_it_prints(folder: Path, tmp_pat
 
 
 def test_two_runs_are_compared_with_the_claims_that_turned(tmp_path: Path) -> None:
-    for name, said in (("before", "ss"), ("after", "sr")):
-        votes = {f"r{n}": {f"u{n}": {"ref": one}} for n, one in enumerate(said)}
+    for name, letters in (("before", "ss"), ("after", "sr")):
+        votes = {f"r{n}": {f"u{n}": {"ref": one}} for n, one in enumerate(letters)}
         write_run(tmp_path, rows_of(votes), name)
     with Results([*choose_runs(tmp_path, "before"), *choose_runs(tmp_path, "after")]) as results:
-        found = compare_runs(results)
-    assert found["lost"] == 1
-    assert found["won"] == 0
-    assert found["n_pairs"] == 2
-    text = Reader(comparison_html(found, lambda run, response: None)).text
-    for said in ("Claim u1.", "supported by ref → contradicted by ref", "Paired by 2 questions"):
-        assert said in text
+        comparison = compare_runs(results)
+    assert comparison["lost"] == 1
+    assert comparison["won"] == 0
+    assert comparison["n_pairs"] == 2
+    text = Reader(comparison_html(comparison, lambda run, response: None)).text
+    for letters in ("Claim u1.", "supported by ref → contradicted by ref", "Paired by 2 questions"):
+        assert letters in text
 
 
 def test_a_compared_run_has_its_own_numbers_and_the_difference_those_of_both(
@@ -205,35 +205,43 @@ def test_a_compared_run_has_its_own_numbers_and_the_difference_those_of_both(
         with open_results(tmp_path, name) as results:
             whole[name] = overview(results)
     with Results([*choose_runs(tmp_path, "old"), *choose_runs(tmp_path, "new")]) as results:
-        found = compare_runs(results, titled=True)
-    page = comparison_html(found, lambda run, response: None)
+        comparison = compare_runs(results, titled=True)
+    page = comparison_html(comparison, lambda run, response: None)
     text = " ".join(Reader(page).text.split())
     # The difference is of the three questions that both have.
-    assert found["headline"].startswith("New scores 0.667 lower than قديم over the 3 questions")
-    assert "0.333 against 1.000" in found["headline"]
+    assert comparison["headline"].startswith(
+        "New scores 0.667 lower than قديم over the 3 questions"
+    )
+    assert "0.333 against 1.000" in comparison["headline"]
     # Each run is as its own overview says, with all of its responses.
     assert whole["old"]["words"].startswith("factuality score 0.750 (")
     assert whole["new"]["words"].startswith("factuality score 0.667 (")
-    assert found["own"]["a"] == f"{whole['old']['words']}; 5 claims (2 contradicted) in 4 responses"
-    assert found["own"]["b"] == f"{whole['new']['words']}; 6 claims (1 contradicted) in 6 responses"
-    assert f"New : {found['own']['b']}" in text
+    assert (
+        comparison["own"]["a"]
+        == f"{whole['old']['words']}; 5 claims (2 contradicted) in 4 responses"
+    )
+    assert (
+        comparison["own"]["b"]
+        == f"{whole['new']['words']}; 6 claims (1 contradicted) in 6 responses"
+    )
+    assert f"New : {comparison['own']['b']}" in text
     assert page.count('<bdi dir="auto">قديم</bdi>') == page.count("قديم") > 1
 
 
 def test_two_compared_models_have_their_own_numbers(tmp_path: Path) -> None:
-    votes = {f"{model}{n}": {f"{model}{n}": {"ref": said}} for model, said_of in
-             {"a": "ssr", "b": "rrsss"}.items() for n, said in enumerate(said_of)}  # fmt: skip
+    votes = {f"{model}{n}": {f"{model}{n}": {"ref": letter}} for model, said_of in
+             {"a": "ssr", "b": "rrsss"}.items() for n, letter in enumerate(said_of)}  # fmt: skip
     rows = rows_of(votes, models={name: name[0] for name in votes},
                    questions={name: name[1] for name in votes})  # fmt: skip
     write_run(tmp_path, rows)
     with open_results(tmp_path) as results:
-        found = compare_models(results, "a", "b")
+        comparison = compare_models(results, "a", "b")
         rows_by_model = {row["model"]: row for row in overview(results)["models"]}
-    assert found["n"] == 3
-    assert (found["score_a"], found["score_b"]) == pytest.approx((2 / 3, 1 / 3))
+    assert comparison["n"] == 3
+    assert (comparison["score_a"], comparison["score_b"]) == pytest.approx((2 / 3, 1 / 3))
     for side, n in (("a", 3), ("b", 5)):
-        assert found["own"][side].startswith(score_in_words(rows_by_model[side]))
-        assert found["own"][side].endswith(f" in {n} responses")
+        assert comparison["own"][side].startswith(score_in_words(rows_by_model[side]))
+        assert comparison["own"][side].endswith(f" in {n} responses")
 
 
 # --- responses
@@ -245,11 +253,11 @@ def articles_in(page: str) -> list[str]:
 
 def test_sentences_have_colour_symbol_and_label(page: str) -> None:
     article = next(one for one in articles_in(page) if "S a1." in one)
-    found = re.findall(
+    chips = re.findall(
         r'class="sentence (\w+)"><span class="words">(.*?)</span>\u2060 <a[^>]*>(.*?)</a>', article
     )
-    found = [(look, text, Reader(chip).text) for look, text, chip in found]
-    assert found == [
+    chips = [(look, text, Reader(chip).text) for look, text, chip in chips]
+    assert chips == [
         ("good", "S a1.", "✓ supported · support 0.67"),
         ("bad", "S a2.", "✗ contradicted · support 0.33"),
         ("good", "S a3.", "✓ supported · support 1.00"),
@@ -269,8 +277,8 @@ def test_texts_claims_and_evidence_are_bounded(tmp_path: Path) -> None:
     write_run(tmp_path, rows)
     (article,) = articles_in(page_of(tmp_path))
     text = Reader(article).text
-    for said in ("40 of 60 claims are", "5 of 9 judgements are", "38,000 more characters"):
-        assert said in text
+    for sentence in ("40 of 60 claims are", "5 of 9 judgements are", "38,000 more characters"):
+        assert sentence in text
     assert len(article) < 400_000
 
 
@@ -313,7 +321,7 @@ def test_dots_stand_at_their_scores_with_intervals_and_warnings() -> None:
 
 
 @pytest.mark.parametrize(
-    ("score", "coverage", "said", "dots"),
+    ("score", "coverage", "text", "dots"),
     [
         pytest.param(0.3, 0.5, "0.300 (0.100 to 0.900)", 1, id="half is known"),
         pytest.param(0.3, 0.4, "0.300, coverage 0.400", 1, id="less than half is known"),
@@ -321,10 +329,10 @@ def test_dots_stand_at_their_scores_with_intervals_and_warnings() -> None:
     ],
 )
 def test_a_dot_is_told_with_the_coverage_where_it_is_low(
-    score: float, coverage: float, said: str, dots: int
+    score: float, coverage: float, text: str, dots: int
 ) -> None:
     read = Reader(draw_scores([scored("a", score, low=0.1, high=0.9, coverage=coverage)]))
-    assert said in read.text
+    assert text in read.text
     assert len(read.all("circle")) == dots
 
 
@@ -352,5 +360,5 @@ def test_the_name_of_a_source_is_as_long_as_there_is_room_beside_its_share(
     name: str, shown: str
 ) -> None:
     drawn = Reader(draw_decided([row_of(name, 3, 1), row_of("b", 1, 2)]) or "")
-    said = f"{name} {shown}" if shown != name else name  # the whole of it on hovering
-    assert f"{said} 75 % (3) b 25 % (1)" in drawn.text
+    label = f"{name} {shown}" if shown != name else name  # the whole of it on hovering
+    assert f"{label} 75 % (3) b 25 % (1)" in drawn.text

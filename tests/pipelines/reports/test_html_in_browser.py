@@ -60,8 +60,8 @@ def test_a_page_is_accessible_and_as_wide_as_its_window(
     assert page.evaluate(wide) <= width
     page.evaluate("document.querySelectorAll('details').forEach((d) => (d.open = true))")
     assert page.evaluate(wide) <= width
-    found = Axe().run(page).response["violations"]
-    assert [(one["id"], one["nodes"][0]["html"][:200]) for one in found] == []
+    violations = Axe().run(page).response["violations"]
+    assert [(one["id"], one["nodes"][0]["html"][:200]) for one in violations] == []
 
 
 def background(page: Page) -> Any:

@@ -58,15 +58,15 @@ SILENT = "1 of 2 responses have a score; 1 without a claim (1 of them abstains)"
 
 
 @pytest.mark.parametrize(
-    ("source", "references", "said"),
+    ("source", "references", "text"),
     [
         pytest.param("reference", 0, f"{SILENT}; 2 of 2 responses without a reference", id="none"),
         pytest.param("reference", 1, SILENT, id="one each"),
         pytest.param("wikipedia", 0, SILENT, id="a source that needs none"),
     ],
 )
-def test_what_a_score_leaves_out(tmp_path: Path, source: str, references: int, said: str) -> None:
-    assert left_out_of(tmp_path, source, references) == said
+def test_what_a_score_leaves_out(tmp_path: Path, source: str, references: int, text: str) -> None:
+    assert left_out_of(tmp_path, source, references) == text
 
 
 def test_a_run_without_a_response_has_counts_of_0(tmp_path: Path) -> None:

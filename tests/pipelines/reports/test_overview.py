@@ -57,8 +57,8 @@ def _quoted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Row]:
         passage = f"{row.source} {row.passage_id[-1]}" if row.passage_id else ""
         changes = QUOTED[row.response_id][1].get(passage, {})
         rows["evidence"][at] = replace(row, rationale=passage, **changes)
-    found = overview_of(tmp_path_factory.mktemp("quoted"), rows)
-    return {row["response_id"]: row for row in found["contradicted"]}
+    overview = overview_of(tmp_path_factory.mktemp("quoted"), rows)
+    return {row["response_id"]: row for row in overview["contradicted"]}
 
 
 @pytest.mark.parametrize("name", QUOTED)
@@ -82,8 +82,8 @@ def test_without_a_citation_a_passage_is_quoted_up_to_300_characters(tmp_path: P
     assert claim["quote"] == "x" * 299 + "…"
 
 
-@pytest.fixture(name="found", scope="module")
-def _found(tmp_path_factory: pytest.TempPathFactory) -> Row:
+@pytest.fixture(name="overview", scope="module")
+def _overview(tmp_path_factory: pytest.TempPathFactory) -> Row:
     """The overview of a run with claims of every kind."""
     votes = {
         "tied": {"t": {"ref": "sr"}},
@@ -99,9 +99,11 @@ def _found(tmp_path_factory: pytest.TempPathFactory) -> Row:
     return overview_of(tmp_path_factory.mktemp("overview"), rows)
 
 
-def test_the_claims_with_the_most_votes_against_them_come_first_and_ties_last(found: Row) -> None:
+def test_the_claims_with_the_most_votes_against_them_come_first_and_ties_last(
+    overview: Row,
+) -> None:
     """One for each question; claims that only another mode decides are none."""
-    shown = [row["claim"] for row in found["contradicted"]]
+    shown = [row["claim"] for row in overview["contradicted"]]
     assert shown == ["Claim r.", "Claim s.", "Claim w.", "Claim t."]
 
 
@@ -124,8 +126,8 @@ def test_failures_are_of_steps_and_of_judgements_the_most_frequent_first(tmp_pat
         Failure("verify", "a", "transport", "", None),
         Failure("source:ref", "a", "OSError", "", None),
     ]
-    found = overview_of(tmp_path, rows, "seq")["failures"]
-    assert [(row["place"], row["reason"], row["n"]) for row in found] == [
+    failures = overview_of(tmp_path, rows, "seq")["failures"]
+    assert [(row["place"], row["reason"], row["n"]) for row in failures] == [
         ("extract", "refused", 3),
         ("ref", "transport", 2),
         ("read", "BadJson", 1),
@@ -148,19 +150,19 @@ def test_models_are_ranked_by_score_then_by_responses(tmp_path: Path) -> None:
         "e": {},
     }
     models = {"a": "low", "b": "alone", "c": "twice", "d": "twice", "e": "none"}
-    found = overview_of(tmp_path, rows_of(votes, models=models, mode="all"))
-    assert [row["model"] for row in found["models"]] == ["twice", "alone", "low", "none"]
+    overview = overview_of(tmp_path, rows_of(votes, models=models, mode="all"))
+    assert [row["model"] for row in overview["models"]] == ["twice", "alone", "low", "none"]
 
 
-def test_the_scores_of_a_run_of_all_modes_are_those_of_its_main_mode_first(found: Row) -> None:
-    assert found["score"]["mode"] == "seq"
-    shown = [(row["mode"], row["source"]) for row in found["scores"]]
+def test_the_scores_of_a_run_of_all_modes_are_those_of_its_main_mode_first(overview: Row) -> None:
+    assert overview["score"]["mode"] == "seq"
+    shown = [(row["mode"], row["source"]) for row in overview["scores"]]
     assert shown == [("seq", None), ("mv", None), ("single", "ref"), ("single", "wiki")]
-    assert {row["mode"] for row in found["contributions_by_model"]} == {"seq"}
+    assert {row["mode"] for row in overview["contributions_by_model"]} == {"seq"}
 
 
 @pytest.mark.parametrize(
-    ("judge", "model", "said"),
+    ("judge", "model", "is_told"),
     [
         pytest.param("offline", "overlap", True, id="the offline judge by a verifier"),
         pytest.param("llm", "m", True, id="another judge"),
@@ -168,11 +170,11 @@ def test_the_scores_of_a_run_of_all_modes_are_those_of_its_main_mode_first(found
     ],
 )
 def test_how_far_to_trust_a_judge_is_told_of(
-    tmp_path: Path, judge: str, model: str | None, said: bool
+    tmp_path: Path, judge: str, model: str | None, is_told: bool
 ) -> None:
     rows = rows_of({"a": {"u": {"ref": "s"}}})
     changed(rows, {"ref:a-u-0": {"judge": judge, "model": model}})
-    assert bool(overview_of(tmp_path, rows, "seq")["trust"]) == said
+    assert bool(overview_of(tmp_path, rows, "seq")["trust"]) == is_told
 
 
 # --- the responses to look at first
@@ -202,23 +204,25 @@ def test_responses_with_the_lowest_scores_come_first(lowest: Callable[..., list[
 
 
 def test_twenty_responses_are_shown(lowest: Callable[..., list[Row]]) -> None:
-    found = lowest(rows_of({f"r{n}": {f"u{n}": {"ref": "s"}} for n in range(21)}))
-    assert len(found) == 20
+    responses = lowest(rows_of({f"r{n}": {f"u{n}": {"ref": "s"}} for n in range(21)}))
+    assert len(responses) == 20
 
 
 def test_forty_claims_of_a_response_are_shown(lowest: Callable[..., list[Row]]) -> None:
     votes = {str(n): {f"{n}-{at}": {"ref": "s"} for at in range(n)} for n in (40, 41)}
-    found = {row["response_id"]: row for row in lowest(rows_of(votes))}
-    shown = {name: sum(len(some) for _, some in row["sentences"]) for name, row in found.items()}
+    responses = {row["response_id"]: row for row in lowest(rows_of(votes))}
+    shown = {
+        name: sum(len(some) for _, some in row["sentences"]) for name, row in responses.items()
+    }
     assert shown == {"40": 40, "41": 40}
-    assert {name: row["n_claims"] for name, row in found.items()} == {"40": 40, "41": 41}
+    assert {name: row["n_claims"] for name, row in responses.items()} == {"40": 40, "41": 41}
 
 
 def test_five_judgements_of_a_claim_are_shown_those_that_answer_first(
     lowest: Callable[..., list[Row]],
 ) -> None:
-    (found,) = lowest(rows_of({"a": {"u": {"ref": "nne", "wiki": "srs"}}}))
-    ((_, (claim,)),) = found["sentences"]
+    (response,) = lowest(rows_of({"a": {"u": {"ref": "nne", "wiki": "srs"}}}))
+    ((_, (claim,)),) = response["sentences"]
     shown = [(one["source"], one["outcome"]) for one in claim["evidence"]]
     assert shown == [
         ("wiki", "supported"),
@@ -234,9 +238,12 @@ def test_a_text_is_cut_after_12_000_characters(lowest: Callable[..., list[Row]])
     rows = rows_of({"just whole": {"u": {"ref": "s"}}, "one more": {"v": {"ref": "s"}}})
     texts = {"just whole": "x" * 12_000, "one more": "x" * 12_001}
     rows["responses"] = [replace(row, text=texts[row.response_id]) for row in rows["responses"]]
-    found = {row["response_id"]: row for row in lowest(rows)}
-    assert {name: row["unshown"] for name, row in found.items()} == {"just whole": 0, "one more": 1}
-    shown = {name: sum(len(text) for text, _ in row["pieces"]) for name, row in found.items()}
+    responses = {row["response_id"]: row for row in lowest(rows)}
+    assert {name: row["unshown"] for name, row in responses.items()} == {
+        "just whole": 0,
+        "one more": 1,
+    }
+    shown = {name: sum(len(text) for text, _ in row["pieces"]) for name, row in responses.items()}
     assert shown == {"just whole": 12_000, "one more": 12_000}
 
 
@@ -277,8 +284,8 @@ def test_a_claim_without_a_usable_judgement_is_told_from_one_that_is_not_decided
     votes = {"error": "e", "language": "n", "undecided": "n", "good": "s", "bad": "r"}
     rows = rows_of({"a": {name: {"ref": vote} for name, vote in votes.items()}})
     changed(rows, {"ref:a-language-0": {"reason": UNSUPPORTED_LANGUAGE}})
-    (found,) = lowest(rows)
-    states = {one["claim"]: one["state"] for _, some in found["sentences"] for one in some}
+    (response,) = lowest(rows)
+    states = {one["claim"]: one["state"] for _, some in response["sentences"] for one in some}
     assert states == {
         "Claim error.": "error",
         "Claim language.": "error",
@@ -289,8 +296,8 @@ def test_a_claim_without_a_usable_judgement_is_told_from_one_that_is_not_decided
 
 
 def test_the_label_of_people_stands_beside_its_claim(lowest: Callable[..., list[Row]]) -> None:
-    (found,) = lowest(rows_of({"a": {"u": {"ref": "s"}, "v": {"ref": "s"}}}, labels={"u": 0}))
-    claims = [claim for _, some in found["sentences"] for claim in some]
+    (response,) = lowest(rows_of({"a": {"u": {"ref": "s"}, "v": {"ref": "s"}}}, labels={"u": 0}))
+    claims = [claim for _, some in response["sentences"] for claim in some]
     assert [(claim["claim"], claim["human_label"]) for claim in claims] == [
         ("Claim u.", 0),
         ("Claim v.", None),

@@ -31,13 +31,13 @@ def pie_of(*counts: int, undecided: int = 0) -> list[Any]:
 
 def angles(svg: str) -> list[float]:
     """The size of each slice in degrees, from the path of its arc."""
-    found = []
+    degrees = []
     for path in Reader(svg).all("path"):
         numbers = [float(one) for one in re.findall(r"-?\d+\.\d+", path["d"])]
         begin, end = (math.degrees(math.atan2(x, -y)) for x, y in (numbers[:2], numbers[2:]))
-        found.append(round((end - begin) % 360, 1))
-        assert (found[-1] > 180) == (" 0 1 1 " in path["d"])
-    return found
+        degrees.append(round((end - begin) % 360, 1))
+        assert (degrees[-1] > 180) == (" 0 1 1 " in path["d"])
+    return degrees
 
 
 def test_slices_are_as_large_as_the_shares_and_go_round() -> None:
@@ -79,10 +79,10 @@ def test_the_shares_are_told_in_words() -> None:
     drawn = str(draw_pie([row_of(name, 3, 1), row_of("none", 1, None)], "Who decided"))
     (svg,) = Reader(drawn).all("svg")
     assert svg["role"] == "img"
-    said = f"{name} 75 % (3), undecided 25 % (1)"
-    assert svg["aria-label"] == f"who decided: {said}"
+    shares = f"{name} 75 % (3), undecided 25 % (1)"
+    assert svg["aria-label"] == f"who decided: {shares}"
     assert "<title>Who decided</title>" in drawn
-    assert f"<desc>4 claims: {said}</desc>" in drawn
+    assert f"<desc>4 claims: {shares}</desc>" in drawn
 
 
 def test_in_a_vote_the_votes_are_shared() -> None:

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from tests.conftest import Rows, rows_of, write_run
-from ufo.pipelines.reports.asked import Asked
+from ufo.pipelines.reports.check_settings import CheckSettings
 from ufo.pipelines.reports.claims import claims_of
 from ufo.pipelines.reports.evaluation import Check
 from ufo.pipelines.reports.overview import overview
@@ -81,7 +81,7 @@ def test_terminal_data_frame_and_checked_text_quote_the_same_evidence(
     for row in of_frame:
         checked = Check(
             _of_response(rows, row["response_id"]),
-            Asked(
+            CheckSettings(
                 judge="offline",
                 sources=[SourceSpec(name, "test") for name in SOURCES],
                 mode=mode,

@@ -34,10 +34,10 @@ def test_json_and_csv_lose_nothing(data: Any, columns: list[str]) -> None:
     assert json.loads(written(tabular.write_json, table.to_reader(2))) == [
         dict(zip(tabular.unique_names(columns), row, strict=True)) for row in rows
     ]
-    found = StringIO(written(tabular.write_csv, table.to_reader(2)), newline="")
+    stream = StringIO(written(tabular.write_csv, table.to_reader(2)), newline="")
     expected = [tuple(columns), *[tuple(text or "" for text in row) for row in rows]]
     # A row of one NULL is an empty line, which csv reads as a row without fields.
-    lines = [tuple(map(with_formula, line)) or ("",) for line in csv.reader(found, strict=True)]
+    lines = [tuple(map(with_formula, line)) or ("",) for line in csv.reader(stream, strict=True)]
     assert lines == expected
 
 
@@ -54,14 +54,14 @@ class Terminal(StringIO):
 
 def test_csv_runs_nothing_and_steers_no_terminal() -> None:
     table = pa.table({"=a": ["=1+1", "-3", "\x1b[2J", None], "n": [-1, 2, 3, 4]})
-    found = written(tabular.write_csv, table.to_reader())
-    assert found == "'=a,n\n'=1+1,-1\n-3,2\n\x1b[2J,3\n,4\n"
+    text = written(tabular.write_csv, table.to_reader())
+    assert text == "'=a,n\n'=1+1,-1\n-3,2\n\x1b[2J,3\n,4\n"
     shown = written(tabular.write_csv, table.to_reader(), Terminal(newline=""))
     assert "\x1b" not in shown
     assert "\\x1b[2J" in shown
-    found = written(tabular.write_json, table.to_reader())
-    assert "\x1b" not in found
-    assert json.loads(found)[2]["=a"] == "\x1b[2J"
+    text = written(tabular.write_json, table.to_reader())
+    assert "\x1b" not in text
+    assert json.loads(text)[2]["=a"] == "\x1b[2J"
 
 
 @given(
@@ -78,7 +78,7 @@ def test_a_table_fits_and_cuts_no_number(row: list[Any], width: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "told"),
+    ("value", "text"),
     [
         pytest.param(None, "–", id="nothing"),
         pytest.param(True, "yes", id="true"),
@@ -94,8 +94,8 @@ def test_a_table_fits_and_cuts_no_number(row: list[Any], width: int) -> None:
         pytest.param("x" * 401, "x" * 399 + "…", id="a longer text"),
     ],
 )
-def test_a_table_shows(value: object, told: str) -> None:
-    assert tabular.cell(value) == told
+def test_a_table_shows(value: object, text: str) -> None:
+    assert tabular.cell(value) == text
 
 
 @pytest.mark.parametrize(
@@ -181,14 +181,14 @@ def test_a_value_of_sql_is_printed(
 ) -> None:
     write_run(tmp_path, rows_of_run({"x": {"u": {"ref": "s"}}}))
     with open_results(tmp_path) as results:
-        found = results.query(f"SELECT {sql} AS value")
-    ((value,),) = rows_of(found.to_reader())
+        selected = results.query(f"SELECT {sql} AS value")
+    ((value,),) = rows_of(selected.to_reader())
     assert tabular.cell(value) == table
-    assert written(tabular.write_csv, found.to_reader()) == f"value\n{csv_field}\n"
-    assert json.loads(written(tabular.write_json, found.to_reader())) == [{"value": in_json}]
+    assert written(tabular.write_csv, selected.to_reader()) == f"value\n{csv_field}\n"
+    assert json.loads(written(tabular.write_json, selected.to_reader())) == [{"value": in_json}]
 
 
 def test_what_python_cannot_hold_is_text_beside_what_it_can() -> None:
     days = pa.array([0, -1_000_000, None], pa.int32()).view(pa.date32())
-    found = [day for (day,) in rows_of(pa.table({"day": days}).to_reader())]
-    assert found == [dt.date(1970, 1, 1), "0769-02-04 (BC)", None]
+    days_read = [day for (day,) in rows_of(pa.table({"day": days}).to_reader())]
+    assert days_read == [dt.date(1970, 1, 1), "0769-02-04 (BC)", None]

@@ -67,8 +67,8 @@ def test_a_command_prints_what_it_printed(
 def test_the_overview_as_json_is_the_overview(folder: Path) -> None:
     with open_results(folder) as results:
         expected = overview(results)
-    found = json.loads(printed("report", folder, "--json"))
-    assert found == plain(expected)
+    printed_overview = json.loads(printed("report", folder, "--json"))
+    assert printed_overview == plain(expected)
 
 
 def test_many_rows_are_written_whole(folder: Path) -> None:
@@ -78,12 +78,12 @@ def test_many_rows_are_written_whole(folder: Path) -> None:
 
 def test_the_overview_fits_and_is_plain_where_it_must(folder: Path) -> None:
     with open_results(folder) as results:
-        found = overview(results)
-    narrow = text_of(partial(print_overview, found), 80)
+        figures = overview(results)
+    narrow = text_of(partial(print_overview, figures), 80)
     assert max(map(len, narrow.splitlines())) <= 80
     assert "\x1b" not in narrow
     assert [line for line in narrow.splitlines() if line != line.rstrip()] == []
-    assert "\x1b[" in text_of(partial(print_overview, found), 80, color=True)
+    assert "\x1b[" in text_of(partial(print_overview, figures), 80, color=True)
     assert bar(1.0) == "█" * 24
     assert bar(None) == ""
     assert bar(1 / 192) == "▏"
@@ -96,11 +96,11 @@ def test_the_overview_fits_and_is_plain_where_it_must(folder: Path) -> None:
 
 def test_a_run_without_a_score_says_so(tmp_path: Path) -> None:
     write_run(tmp_path, rows_of({"a": {"u": {"ref": "-"}}}))
-    said = "no score: no source knew its only claim"
+    message = "no score: no source knew its only claim"
     text = printed("report", tmp_path)
-    assert said in text
+    assert message in text
     assert "factuality score 0" not in text
-    assert said.capitalize() in Reader(page_of(tmp_path)).text
+    assert message.capitalize() in Reader(page_of(tmp_path)).text
 
 
 CLAIM = {
@@ -137,9 +137,9 @@ CLAIM = {
     ],
 )
 def test_a_claim_has_its_evidence(changes: dict[str, Any], lines: list[str]) -> None:
-    head, *found = text_of(partial(print_claim, CLAIM | changes), 400).splitlines()
+    head, *evidence_lines = text_of(partial(print_claim, CLAIM | changes), 400).splitlines()
     assert head == "✗ contradicted by ref (1 for, 2 against)"
-    assert [" ".join(line.split()) for line in found] == ["claim It is so.", *lines]
+    assert [" ".join(line.split()) for line in evidence_lines] == ["claim It is so.", *lines]
 
 
 @pytest.mark.parametrize(

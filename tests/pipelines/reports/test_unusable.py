@@ -28,7 +28,7 @@ def test_whether_nothing_usable_is_left(n: int, of: int, nothing_left: bool) -> 
 
 
 @pytest.mark.parametrize(
-    ("found", "sentence"),
+    ("unusable", "sentence"),
     [
         pytest.param(Unusable(0, 9), "", id="nothing went wrong"),
         pytest.param(
@@ -58,8 +58,8 @@ def test_whether_nothing_usable_is_left(n: int, of: int, nothing_left: bool) -> 
         ),
     ],
 )
-def test_the_sentence_on_what_went_wrong(found: Unusable, sentence: str) -> None:
-    assert found.sentence == sentence
+def test_the_sentence_on_what_went_wrong(unusable: Unusable, sentence: str) -> None:
+    assert unusable.sentence == sentence
 
 
 # Of each reason: the manifest's changes, the message of a failure, and what is tried.
@@ -120,11 +120,11 @@ def test_what_is_advised_for(tmp_path: Path, name: str) -> None:
             Failure("verify", "a", reason, message, None),
             Failure("verify", "b", reason, "the reply is ours", None),
         ]
-    found = found_of(tmp_path, rows, **changes)
-    assert found.reasons == {reason: 1}
-    assert found.of == 2
-    assert found.said == message
-    assert found.try_ == advice
+    unusable = found_of(tmp_path, rows, **changes)
+    assert unusable.reasons == {reason: 1}
+    assert unusable.of == 2
+    assert unusable.said == message
+    assert unusable.try_ == advice
 
 
 @pytest.mark.parametrize(
@@ -146,11 +146,11 @@ def test_what_is_advised_where_no_claim_was_extracted(
         Failure("extract", "a", reason, "", None),
         Failure("read", "in:3", "BadJson", "", None),
     ]
-    found = found_of(tmp_path, rows)
-    assert found.extraction
-    assert found.n == 1
-    assert found.of == 2
-    assert found.try_ == advice
+    unusable = found_of(tmp_path, rows)
+    assert unusable.extraction
+    assert unusable.n == 1
+    assert unusable.of == 2
+    assert unusable.try_ == advice
 
 
 @pytest.mark.parametrize(
@@ -176,11 +176,11 @@ def test_what_is_said_is_the_most_frequent_message_of_the_most_frequent_reason(
     tmp_path: Path,
 ) -> None:
     rows = rows_of({"a": {"u": {"ref": "e"}}})
-    told = [("refused", "no"), ("refused", "no"), ("transport", "b"), ("transport", "a")]
-    told = [*told, ("transport", "b"), *[("transport", "the reply is cut")] * 3]
+    failures = [("refused", "no"), ("refused", "no"), ("transport", "b"), ("transport", "a")]
+    failures = [*failures, ("transport", "b"), *[("transport", "the reply is cut")] * 3]
     rows["failures"] = [
         Failure("verify", f"a{at}", reason, message, None)
-        for at, (reason, message) in enumerate(told)
+        for at, (reason, message) in enumerate(failures)
     ]
     assert found_of(tmp_path, rows).said == "b"
 
@@ -190,15 +190,15 @@ def test_an_error_in_a_source_is_told_with_its_name_and_without_advice_on_endpoi
 ) -> None:
     rows = rows_of({"a": {"u": {"ref": "e"}}})
     rows["evidence"] = [replace(row, reason="exception") for row in rows["evidence"]]
-    told = "error in source ref: ZeroDivisionError: division by zero"
+    message = "error in source ref: ZeroDivisionError: division by zero"
     rows["failures"] = [
-        Failure("source:ref", "u", "ZeroDivisionError", told, None),
+        Failure("source:ref", "u", "ZeroDivisionError", message, None),
         Failure("verify", "a", "transport", "no answer", None),
         Failure("verify", "b", "transport", "no answer", None),
     ]
-    found = found_of(tmp_path, rows)
-    assert found.said == told
-    assert found.try_ == (
+    lost = found_of(tmp_path, rows)
+    assert lost.said == message
+    assert lost.try_ == (
         "mending what raised this error, then the same command with --if_finished retry_errors"
     )
     with open_results(tmp_path) as results:
@@ -210,12 +210,12 @@ def test_an_error_in_a_source_is_told_with_its_name_and_without_advice_on_endpoi
 
 def test_an_error_of_a_judge_that_extracts_is_no_matter_of_the_model(tmp_path: Path) -> None:
     rows = rows_of({"a": {}})
-    told = "error in judge mine: KeyError: 'x'"
-    rows["failures"] = [Failure("extract", "a", "KeyError", told, None)]
-    found = found_of(tmp_path, rows)
-    assert found.reasons == {"exception": 1}
-    assert found.said == told
-    assert found.try_ == "mending what raised this error, then the same command once more"
+    message = "error in judge mine: KeyError: 'x'"
+    rows["failures"] = [Failure("extract", "a", "KeyError", message, None)]
+    unusable = found_of(tmp_path, rows)
+    assert unusable.reasons == {"exception": 1}
+    assert unusable.said == message
+    assert unusable.try_ == "mending what raised this error, then the same command once more"
 
 
 @pytest.mark.parametrize(
@@ -234,18 +234,18 @@ def test_verdicts_of_a_recall_are_those_of_models(tmp_path: Path, reason: str, a
         blank(RecallVerdict, **fact, formulation="tf", outcome="supported", label=1),
         blank(RecallVerdict, **fact, formulation="human", outcome="error"),
     ]
-    found = found_of(tmp_path, rows, mode="recall", fingerprint=FINGERPRINT)
-    assert found.reasons == {reason: 1}
-    assert found.of == 2
-    assert found.try_.endswith(advice)
+    unusable = found_of(tmp_path, rows, mode="recall", fingerprint=FINGERPRINT)
+    assert unusable.reasons == {reason: 1}
+    assert unusable.of == 2
+    assert unusable.try_.endswith(advice)
 
 
 def test_facts_that_could_not_be_generated_are_told_of_a_recall(tmp_path: Path) -> None:
     rows = rows_of({})
     rows["failures"] = [Failure("facts", "a", "refused", "", None)]
-    found = found_of(tmp_path, rows, mode="recall")
-    assert found.extraction
-    assert found.reasons == {"refused": 1}
+    unusable = found_of(tmp_path, rows, mode="recall")
+    assert unusable.extraction
+    assert unusable.reasons == {"refused": 1}
 
 
 def test_an_answer_without_a_passage_is_no_judgement(tmp_path: Path) -> None:

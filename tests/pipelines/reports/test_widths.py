@@ -43,9 +43,9 @@ def long(rows: dict[str, list[Any]]) -> dict[str, list[Any]]:
             replace(
                 row, **{name: named(getattr(row, name)) for name in columns if hasattr(row, name)}
             )
-            for row in found
+            for row in table_rows
         ]
-        for table, found in rows.items()
+        for table, table_rows in rows.items()
     }
 
 
@@ -70,9 +70,9 @@ def _folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     others["fact_units"] = rows["fact_units"]
     write_run(folder, others, "earlier", finished_at="2025-05-01T00:00:00Z")
     labels = [
-        Label(RUN, unit.response_id, unit.unit_id, said, None, None, None, name, name)
+        Label(RUN, unit.response_id, unit.unit_id, label, None, None, None, name, name)
         for name, words in (("Ada-of-the-annotators", "110101"), ("Bo", "010111"))
-        for unit, said in zip(rows["fact_units"], map(int, words), strict=False)
+        for unit, label in zip(rows["fact_units"], map(int, words), strict=False)
     ]
     write_labels(folder, labels)
     return folder
@@ -91,12 +91,12 @@ def _recalled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("recalled")
     rows = rows_of({})
     for variant in ("retrieval-augmented", "without-any-context"):
-        for formulation, said in (
+        for formulation, letters in (
             ("tf", "tftfft"),
             ("tfn+citation", "ttNf-t"),
             ("prompt", "tttfff"),
         ):
-            rows["recall_verdicts"] += verdicts("one", variant, formulation, said, "tfttff")
+            rows["recall_verdicts"] += verdicts("one", variant, formulation, letters, "tfttff")
         rows["recall_verdicts"] += people("one", variant, "tfttff")
     steps = ("tf", "tfn+citation", "prompt")
     rows["usage"] = [

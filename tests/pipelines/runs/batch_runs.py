@@ -75,9 +75,9 @@ class Running:
         def evaluate(chunks: Sequence[Chunk]) -> Written:
             first = len(passes) * requests if new else 0
             asked = range(first, first + requests)
-            found = [self.store.ask(key(n), self.endpoint, body(n), ROW)[0] for n in asked]
-            passes.append(found)
-            if None in found:
+            replies = [self.store.ask(key(n), self.endpoint, body(n), ROW)[0] for n in asked]
+            passes.append(replies)
+            if None in replies:
                 return Written([], {"verify": {WAITING: 1}})
             written = Written([], {})
             if not damaged:

@@ -14,21 +14,21 @@ from tests.pipelines.runs.batch_runs import Running
 @pytest.fixture
 def slept(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """How long the run paused each time; the clock jumps."""
-    found: list[float] = []
+    naps: list[float] = []
     now = time.time
 
     def sleep(seconds: float) -> None:
-        found.append(seconds)
-        assert len(found) < 100, "the run does not end"
+        naps.append(seconds)
+        assert len(naps) < 100, "the run does not end"
 
     monkeypatch.setattr(time, "sleep", sleep)
-    monkeypatch.setattr(time, "time", lambda: now() + sum(found))
-    return found
+    monkeypatch.setattr(time, "time", lambda: now() + sum(naps))
+    return naps
 
 
 @pytest.fixture
 def run(tmp_path: Path, llm_server: LlmServer, slept: list[float]) -> Iterator[Running]:
     """A run of one chunk; no time passes."""
-    found = Running(tmp_path, llm_server)
-    with closing(found.store):
-        yield found
+    running = Running(tmp_path, llm_server)
+    with closing(running.store):
+        yield running

@@ -10,7 +10,7 @@ import pytest
 
 from tests.conftest import blank
 from tests.pipelines.conftest import settings_of, write_lines
-from ufo.pipelines.options.jobs import choose
+from ufo.pipelines.options.choose_sources import choose_sources
 from ufo.pipelines.runs.attempt import (
     Attempt,
     Written,
@@ -89,7 +89,7 @@ def _plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     def plan(*flags: object) -> Plan:
         words = ("--input", "in.jsonl", "--output", "out", "--sources", "reference", *flags)
         settings = settings_of(*map(str, words))
-        return plan_of(settings, find_inputs(settings.input), choose(settings), "copies")
+        return plan_of(settings, find_inputs(settings.input), choose_sources(settings), "copies")
 
     return plan
 
@@ -118,10 +118,10 @@ def test_the_size_of_chunks_is_in_the_fingerprint_of_a_planned_run(plan: Any) ->
 
 
 def test_a_run_that_is_named_has_that_name(plan: Any) -> None:
-    found = plan("--run", "nightly", "--title", "A title", "--mode", "mv", "--tie", "factual")
-    assert found.name == "nightly"
-    assert found.folder == "out/run=nightly"
-    assert found.facts == {
+    planned = plan("--run", "nightly", "--title", "A title", "--mode", "mv", "--tie", "factual")
+    assert planned.name == "nightly"
+    assert planned.folder == "out/run=nightly"
+    assert planned.facts == {
         "run": "nightly",
         "title": "A title",
         "mode": "mv",
@@ -260,12 +260,12 @@ def test_a_chunk_with_a_damaged_part_is_not_finished(
     assert f"{str(path)!r} is damaged" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("said", ["{", "{}"])
+@pytest.mark.parametrize("note", ["{", "{}"])
 def test_a_chunk_with_a_note_that_says_nothing_is_not_finished(
-    attempt: Attempt, capsys: pytest.CaptureFixture[str], said: str
+    attempt: Attempt, capsys: pytest.CaptureFixture[str], note: str
 ) -> None:
     finished(attempt)
-    Path(attempt.chunk_folder(0), "done.json").write_text(said)
+    Path(attempt.chunk_folder(0), "done.json").write_text(note)
     assert attempt.done(0) is None
     assert "done.json' is damaged" in capsys.readouterr().err
 
@@ -325,12 +325,12 @@ def test_responses_that_wait_are_counted_over_steps() -> None:
 def test_the_note_of_a_process_has_no_secrets(attempt: Attempt) -> None:
     words = ["evaluate", "--base_url", "https://me:pass@host/v1?key=k", "--run", "a?b", "x@y"]
     attempt.write_process(7, "/caches/b", words)
-    found = json.loads((Path(attempt.folder) / "process.json").read_text())
-    assert found["command"] == [
+    note = json.loads((Path(attempt.folder) / "process.json").read_text())
+    assert note["command"] == [
         *("evaluate", "--base_url", "https://…host/v1?…", "--run", "a?b", "x@y"),
     ]
-    assert found["lines"] == 7
-    assert found["batches"] == "/caches/b"
+    assert note["lines"] == 7
+    assert note["batches"] == "/caches/b"
 
 
 def test_the_batches_of_an_attempt_are_known_while_their_file_is_there(
@@ -354,8 +354,8 @@ def test_requests_that_only_the_log_has_are_added_once(attempt: Attempt) -> None
         log.add({}, Usage(**{**known, **change}))
     log.close()
     (part,) = unrecorded_usage(parts, attempt, attempt.usage_log())
-    found = read_rows(part.path).to_pylist()
-    assert [(row["request_id"], row["worker_id"], row["seconds"]) for row in found] == [
+    rows = read_rows(part.path).to_pylist()
+    assert [(row["request_id"], row["worker_id"], row["seconds"]) for row in rows] == [
         ("new", "w", 1.0),
         ("r0", "new", 1.0),
         ("r0", "w", 2.0),

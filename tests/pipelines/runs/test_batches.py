@@ -57,7 +57,7 @@ def test_each_request_is_paid_once_and_has_its_reply(
 
 
 @pytest.mark.parametrize(
-    ("profile", "said"),
+    ("profile", "message"),
     [
         ("a state that nobody knows", "'simmering' is no state of a batch that ufo knows"),
         ("no state", "'' is no state of a batch"),
@@ -67,11 +67,11 @@ def test_each_request_is_paid_once_and_has_its_reply(
     ],
 )
 def test_what_is_odd_is_said_once(
-    run: Running, llm_server: LlmServer, profile: str, said: str
+    run: Running, llm_server: LlmServer, profile: str, message: str
 ) -> None:
     PROFILES[profile](llm_server.batches)
     run(requests=REQUESTS)
-    assert [said in line for line in run.told.lines].count(True) == 1
+    assert [message in line for line in run.told.lines].count(True) == 1
 
 
 def test_no_advice_about_the_address_is_given_for_a_batch_that_is_not_there_yet(
@@ -99,8 +99,8 @@ def test_a_damaged_line_is_counted_and_its_request_asked_again(
     assert None not in run(requests=REQUESTS)[-1]
     assert run.sizes == [REQUESTS, 1]
     assert sum(slept) < 60
-    said = f"of {REQUESTS} requests has replies to {REQUESTS - 1} requests and 1 damaged line"
-    assert said in " ".join(run.told.lines)
+    message = f"of {REQUESTS} requests has replies to {REQUESTS - 1} requests and 1 damaged line"
+    assert message in " ".join(run.told.lines)
 
 
 def test_a_reply_that_never_comes_is_waited_for_ten_minutes(
@@ -326,7 +326,7 @@ def test_a_file_that_is_too_large_is_told_with_the_remedy(
 
 @pytest.mark.parametrize("path", ["/v1/files", "/v1/batches"])
 @pytest.mark.parametrize(
-    ("answer", "said"),
+    ("answer", "message"),
     [
         pytest.param({"error": "Unexpected endpoint or method."}, "Unexpected end", id="an error"),
         pytest.param({"base_resp": {"status_code": 1008, "status_msg": "insufficient balance"}},
@@ -337,7 +337,7 @@ def test_a_file_that_is_too_large_is_told_with_the_remedy(
     ],
 )  # fmt: skip
 def test_an_answer_of_status_200_that_is_no_batch_ends_the_run(
-    run: Running, llm_server: LlmServer, path: str, answer: Any, said: str,
+    run: Running, llm_server: LlmServer, path: str, answer: Any, message: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     reply = llm_server.batches.reply
@@ -346,7 +346,7 @@ def test_an_answer_of_status_200_that_is_no_batch_ends_the_run(
         "reply",
         lambda request: answer if request.path == path else reply(request),
     )
-    with pytest.raises(RunError, match=said):
+    with pytest.raises(RunError, match=message):
         run()
 
 
@@ -385,7 +385,7 @@ def damaged_pages(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("damage", "said"),
+    ("damage", "message"),
     [
         pytest.param(no_database, "file is not a database", id="no database"),
         pytest.param(other_program, "it belongs to another program", id="another program's"),
@@ -394,14 +394,14 @@ def damaged_pages(path: Path) -> None:
     ],
 )
 def test_a_damaged_file_of_batches_is_named_with_the_remedy(
-    run: Running, damage: Callable[[Path], None], said: str
+    run: Running, damage: Callable[[Path], None], message: str
 ) -> None:
     path = Path(run.path)
     run.store.close()  # of an empty file of ours
     if damage in (no_database, other_program):
         path.unlink()
     damage(path)
-    with pytest.raises(RunError, match=said) as caught:
+    with pytest.raises(RunError, match=message) as caught:
         run()
     assert str(path) in str(caught.value)
     assert "Move it away" in str(caught.value)
@@ -598,8 +598,8 @@ def test_the_time_to_wait_is_that_of_all_pauses(
 def test_a_round_is_told_of_how_many(run: Running, llm_server: LlmServer) -> None:
     with pytest.raises(RunError):
         run(most_rounds=1, new=True)
-    told = [line.partition(":")[0] for line in run.told.lines][:2]
-    assert told == ["round 1 of at most 1", "round 2 (asking again)"]
+    rounds = [line.partition(":")[0] for line in run.told.lines][:2]
+    assert rounds == ["round 1 of at most 1", "round 2 (asking again)"]
 
 
 def test_a_run_whose_chunk_is_damaged_is_not_finished(run: Running) -> None:

@@ -88,8 +88,8 @@ def cut(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str | None]:
     (folder / "in.jsonl").write_bytes(b"".join(line for line, _ in LENGTHS.values()))
     words = ("evaluate", "--input", folder / "in.jsonl", "--output", folder / "out")
     ok(*words, "--workers", 1, "--sources", "reference", "--max_line_bytes", LIMIT)
-    told = {row[1]: row[3] for row in tables(folder / "out")["failures"]}
-    return {name: told.get(f"in.jsonl:{at}") for at, name in enumerate(LENGTHS, 1)}
+    messages = {row[1]: row[3] for row in tables(folder / "out")["failures"]}
+    return {name: messages.get(f"in.jsonl:{at}") for at, name in enumerate(LENGTHS, 1)}
 
 
 @pytest.mark.parametrize("name", LENGTHS)
@@ -179,8 +179,8 @@ def test_chunks_before_the_first_usable_line_are_held_back() -> None:
             read(f"in:{number}", line, 1000)
             yield number
 
-    found = report.checked(chunks(), ["in"], lambda text: None)
-    assert list(found) == [0, 1, 2]
+    passed = report.checked(chunks(), ["in"], lambda text: None)
+    assert list(passed) == [0, 1, 2]
 
 
 @pytest.mark.parametrize(
@@ -190,13 +190,13 @@ def test_chunks_before_the_first_usable_line_are_held_back() -> None:
 def test_unknown_keys_are_shown_up_to(n: int, more: str) -> None:
     report = InputReport()
     report.add_unknown({f"zzz{at}": 1 for at in range(n)})
-    told = report.warning() or ""
-    assert told.count("(1 record)") == 8
-    assert told.endswith("(1 record)" + more)
+    warning = report.warning() or ""
+    assert warning.count("(1 record)") == 8
+    assert warning.endswith("(1 record)" + more)
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "advice"),
     [
         pytest.param(
             "prompt", "prompt (1 record; did you mean question? --map question=prompt)",
@@ -206,10 +206,10 @@ def test_unknown_keys_are_shown_up_to(n: int, more: str) -> None:
         pytest.param("label", "label (1 record)", id="whose place --map gives to another one"),
     ],
 )  # fmt: skip
-def test_an_unknown_key_is_told(name: str, told: str) -> None:
+def test_an_unknown_key_is_told(name: str, advice: str) -> None:
     report = InputReport()
     report.add_unknown({name: "x"})
-    assert (report.warning() or "").endswith(f"in their metadata: {told}")
+    assert (report.warning() or "").endswith(f"in their metadata: {advice}")
 
 
 def test_the_most_frequent_unknown_key_is_told_first() -> None:
@@ -241,7 +241,7 @@ def test_columns_of_map_are_looked_for(text: str, missing: list[str]) -> None:
     columns = {"response": "a", "question": "b"}
     report = InputReport(columns=columns)
     read = report.observed(partial(parse, columns=columns, keys=report.add_keys))
-    told = []
+    columns_named = []
     try:
         for number, line in enumerate(text.splitlines(), 1):
             read(f"in:{number}", line.encode(), 1000)
@@ -249,8 +249,8 @@ def test_columns_of_map_are_looked_for(text: str, missing: list[str]) -> None:
     except NothingUsable:
         pass  # no line can be read
     except UsageError as error:
-        told = [error.message.partition("--map ")[2].partition(";")[0]]
-    assert told == missing
+        columns_named = [error.message.partition("--map ")[2].partition(";")[0]]
+    assert columns_named == missing
 
 
 def test_chunks_before_the_last_column_of_map_are_held_back() -> None:
@@ -278,7 +278,7 @@ def test_a_column_at_a_path_that_no_record_has_is_told_with_the_nearest() -> Non
 
 
 @pytest.mark.parametrize(
-    ("counters", "told"),
+    ("counters", "warnings"),
     [
         pytest.param({}, [], id="nothing"),
         pytest.param({"read": {"same": 0}}, [], id="no duplicate"),
@@ -289,5 +289,5 @@ def test_a_column_at_a_path_that_no_record_has_is_told_with_the_nearest() -> Non
         ),
     ],
 )
-def test_the_warnings_of_an_input(counters: Any, told: list[str]) -> None:
-    assert list(input_warnings(counters)) == told
+def test_the_warnings_of_an_input(counters: Any, warnings: list[str]) -> None:
+    assert list(input_warnings(counters)) == warnings

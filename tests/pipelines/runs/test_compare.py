@@ -56,21 +56,21 @@ def test_the_test_is_scipys_paired_t_test(two: Callable[..., Any]) -> None:
     before, after = scores(BEFORE), scores(AFTER)
     expected = stats.ttest_rel(after, before, alternative="less")
     interval = stats.ttest_rel(after, before).confidence_interval()
-    found = ok("compare", folder, "old", "new", "--json").json
-    assert found["p"] == pytest.approx(expected.pvalue)
-    assert [found["low"], found["high"]] == pytest.approx([interval.low, interval.high])
+    printed = ok("compare", folder, "old", "new", "--json").json
+    assert printed["p"] == pytest.approx(expected.pvalue)
+    assert [printed["low"], printed["high"]] == pytest.approx([interval.low, interval.high])
     means = [np.mean(before), np.mean(after), np.mean(after) - np.mean(before)]
-    told = [found[name] for name in ("baseline_score", "run_score", "difference")]
-    assert told == pytest.approx(means)
-    assert found["n_questions"] == 6
-    assert found["n_responses"] == 0
-    assert found["only_baseline"] == 0
-    assert found["only_run"] == 0
-    assert found["worse"] is False
+    printed_means = [printed[name] for name in ("baseline_score", "run_score", "difference")]
+    assert printed_means == pytest.approx(means)
+    assert printed["n_questions"] == 6
+    assert printed["n_responses"] == 0
+    assert printed["only_baseline"] == 0
+    assert printed["only_run"] == 0
+    assert printed["worse"] is False
     # Exit 3 only where the drop is significant.
     for runs, level, code in (
-        (("old", "new"), found["p"] * 1.01, 3),
-        (("old", "new"), found["p"], 0),
+        (("old", "new"), printed["p"] * 1.01, 3),
+        (("old", "new"), printed["p"], 0),
         (("new", "old"), 0.9, 0),
         (("new", "old"), 1.5, 2),
     ):
@@ -80,7 +80,7 @@ def test_the_test_is_scipys_paired_t_test(two: Callable[..., Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "expected", "told"),
+    ("before", "after", "expected", "text"),
     [
         # Equal differences are as a sign test has them.
         (["ss"] * 5, ["sr"] * 5, {"p": 0.5**5, "low": None, "high": None},
@@ -96,16 +96,16 @@ def test_the_test_is_scipys_paired_t_test(two: Callable[..., Any]) -> None:
     ids=["equal differences", "one pair", "claims that turned both ways"],
 )  # fmt: skip
 def test_few_pairs_and_equal_ones(
-    two: Callable[..., Any], before: list[str], after: list[str], expected: Any, told: str
+    two: Callable[..., Any], before: list[str], after: list[str], expected: Any, text: str
 ) -> None:
     folder = two(before, after, question=" ")
-    assert told in ok("compare", folder, "old", "new").out
-    found = ufo("compare", folder, "old", "new", "--json").json
-    assert {name: found[name] for name in expected} == expected
+    assert text in ok("compare", folder, "old", "new").out
+    printed = ufo("compare", folder, "old", "new", "--json").json
+    assert {name: printed[name] for name in expected} == expected
     # Without a question they pair by their ids; the claims that were lost come first.
-    assert found["n_questions"] == 0
-    assert found["n_responses"] == len(before)
-    turned = [(row["before"], row["after"]) for row in found["turned"]]
+    assert printed["n_questions"] == 0
+    assert printed["n_responses"] == len(before)
+    turned = [(row["before"], row["after"]) for row in printed["turned"]]
     assert turned == sorted(turned, key=lambda row: row[0] != "supported") != []
 
 
@@ -120,19 +120,19 @@ def test_questions_are_of_a_data_set_and_several_responses_are_one(tmp_path: Pat
             for row, dataset in zip(rows["responses"], ["d1", "d1", "d2", last], strict=True)
         ]
         write_run(tmp_path, rows, name)
-    found = ufo("compare", tmp_path, "old", "new", "--json").json
+    printed = ufo("compare", tmp_path, "old", "new", "--json").json
     # d1: .75 in both; d2: .5, then 1; d3 has no pair.
-    assert found["n_pairs"] == 2
-    assert found["difference"] == 0.25
-    assert found["only_baseline"] == 0
-    assert found["only_run"] == 1
+    assert printed["n_pairs"] == 2
+    assert printed["difference"] == 0.25
+    assert printed["only_baseline"] == 0
+    assert printed["only_run"] == 1
 
 
 OF_SIX = "over the 6 questions that both have"
 
 
 @pytest.mark.parametrize(
-    ("after", "said"),
+    ("after", "headline"),
     [
         pytest.param(
             ["ssss"] * 6,
@@ -152,14 +152,14 @@ OF_SIX = "over the 6 questions that both have"
     ],
 )
 def test_the_difference_is_told_in_words(
-    two: Callable[..., Any], after: list[str], said: str
+    two: Callable[..., Any], after: list[str], headline: str
 ) -> None:
-    found = compare(str(two(BEFORE, after)), "old", "new")
-    assert found["headline"].startswith(said)
-    assert found["decided"]
-    may_be_chance = found["low"] is None or found["low"] <= 0 <= found["high"]
-    assert ("no significant difference" in found["headline"]) == may_be_chance
-    assert found["basis"] == "Paired by 6 questions"
+    comparison = compare(str(two(BEFORE, after)), "old", "new")
+    assert comparison["headline"].startswith(headline)
+    assert comparison["decided"]
+    may_be_chance = comparison["low"] is None or comparison["low"] <= 0 <= comparison["high"]
+    assert ("no significant difference" in comparison["headline"]) == may_be_chance
+    assert comparison["basis"] == "Paired by 6 questions"
 
 
 @pytest.mark.parametrize(
@@ -170,9 +170,9 @@ def test_the_difference_is_told_in_words(
 def test_a_run_is_worse_below_the_level(
     p: float | None, undecided: str | None, worse: bool | None
 ) -> None:
-    found = {"p": p, "undecided": undecided, "n_pairs": 9, "method": "t", "difference": -0.1}
-    said = with_verdict(found, 0.05)
-    assert (said["worse"], said["decided"]) == (worse, not undecided)
+    comparison = {"p": p, "undecided": undecided, "n_pairs": 9, "method": "t", "difference": -0.1}
+    verdict = with_verdict(comparison, 0.05)
+    assert (verdict["worse"], verdict["decided"]) == (worse, not undecided)
 
 
 def test_runs_that_share_nothing_cannot_be_compared(tmp_path: Path) -> None:
@@ -199,12 +199,12 @@ def test_a_baseline_that_is_none_is_reported_before_anything_is_evaluated(tmp_pa
     first = ends(2, *words, "--baseline", "a")
     assert "to begin, evaluate once without it and with --run a." in first.err
     ok(*words, "--run", "a")
-    for flags, said in (
+    for flags, message in (
         (("--run", "b", "--baseline", "c"), "unknown run 'c'; allowed: a."),
         (("--run", "a", "--baseline", "a"), "is the baseline itself"),
         (("--fail_if_worse", 0.1), "--baseline, which is missing"),
     ):
-        assert said in ends(2, *words, *flags).err
+        assert message in ends(2, *words, *flags).err
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["run=a"]
 
 
@@ -213,9 +213,9 @@ def test_a_baseline_that_is_none_is_reported_before_anything_is_evaluated(tmp_pa
 
 def shown_of(folder: Path) -> list[tuple[Any, ...]]:
     """The questions that changed between two runs: their data sets, scores and responses."""
-    found = compare(str(folder), "old", "new")["questions"]
+    questions = compare(str(folder), "old", "new")["questions"]
     names = ("question", "dataset", "score_a", "score_b", "response_a", "response_b")
-    return [tuple(row[name] for name in names) for row in found]
+    return [tuple(row[name] for name in names) for row in questions]
 
 
 def test_questions_that_changed_come_in_the_order_of_their_change(tmp_path: Path) -> None:
@@ -261,38 +261,40 @@ def models(folder: Path, same_questions: bool) -> Results:
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "difference"),
+    ("model", "other", "difference"),
     [
         pytest.param("m", "n", 1 / 3 - 1, id="a lower one"),
         pytest.param("n", "m", 1 - 1 / 3, id="a higher one"),
     ],
 )
 def test_a_model_is_compared_with_another(
-    tmp_path: Path, one: str, other: str, difference: float
+    tmp_path: Path, model: str, other: str, difference: float
 ) -> None:
     with models(tmp_path, same_questions=True) as results:
-        found = compare_models(results, one, other)
-    assert found["difference"] == pytest.approx(difference)
-    assert found["low"] < difference < found["high"]
-    assert found["score_b"] - found["score_a"] == pytest.approx(difference)
-    assert found["basis"].startswith("Paired by 3 questions that both answered, in ")
-    assert f"{other} scores 0.667 " in found["headline"]
-    assert " over the 3 questions that both have, " in found["headline"]
-    assert [row["question"] for row in found["questions"]] == ["Q1", "Q0", "Q2"]
-    assert [row["difference"] for row in found["questions"]] == [
+        comparison = compare_models(results, model, other)
+    assert comparison["difference"] == pytest.approx(difference)
+    assert comparison["low"] < difference < comparison["high"]
+    assert comparison["score_b"] - comparison["score_a"] == pytest.approx(difference)
+    assert comparison["basis"].startswith("Paired by 3 questions that both answered, in ")
+    assert f"{other} scores 0.667 " in comparison["headline"]
+    assert " over the 3 questions that both have, " in comparison["headline"]
+    assert [row["question"] for row in comparison["questions"]] == ["Q1", "Q0", "Q2"]
+    assert [row["difference"] for row in comparison["questions"]] == [
         pytest.approx(share * difference) for share in (1.5, 0.75, 0.75)
     ]
 
 
 def test_models_without_a_question_in_common_are_compared_all_the_same(tmp_path: Path) -> None:
     with models(tmp_path, same_questions=False) as results:
-        found = compare_models(results, "m", "n")
-    assert found["basis"].startswith("Over 6 responses; they answered no two questions in common")
-    assert " over the responses of each (3 of n, 3 of m), " in found["headline"]
+        comparison = compare_models(results, "m", "n")
+    assert comparison["basis"].startswith(
+        "Over 6 responses; they answered no two questions in common"
+    )
+    assert " over the responses of each (3 of n, 3 of m), " in comparison["headline"]
 
 
 @pytest.mark.parametrize(
-    ("said", "votes"),
+    ("headline", "votes"),
     [
         pytest.param("(no interval, since all differences are equal)",
                      {"a": "s", "b": "r", "c": "s", "d": "r"}, id="equal ones"),
@@ -300,39 +302,41 @@ def test_models_without_a_question_in_common_are_compared_all_the_same(tmp_path:
     ],
 )  # fmt: skip
 def test_models_without_an_interval_are_told_why(
-    tmp_path: Path, said: str, votes: dict[str, str]
+    tmp_path: Path, headline: str, votes: dict[str, str]
 ) -> None:
     models = {one: "mn"[n % 2] for n, one in enumerate(votes)}
-    given = {one: {f"u{one}": {"ref": vote}} for one, vote in votes.items()}
-    write_run(tmp_path, rows_of(given, models=models))
+    votes_of = {one: {f"u{one}": {"ref": vote}} for one, vote in votes.items()}
+    write_run(tmp_path, rows_of(votes_of, models=models))
     with open_results(tmp_path) as results:
-        assert said in compare_models(results, "m", "n")["headline"]
+        assert headline in compare_models(results, "m", "n")["headline"]
 
 
 def test_models_with_few_questions_in_common_are_not_decided(tmp_path: Path) -> None:
     """They share two of five questions of one of them."""
     questions = {f"r{n}": f"Q {n // 2}" for n in range(4)} | {f"x{n}": f"X {n}" for n in range(3)}
-    given = {one: {f"u{one}": {"ref": "s"}} for one in questions}
+    votes = {one: {f"u{one}": {"ref": "s"}} for one in questions}
     models = {one: "mn"[n % 2] for n, one in enumerate(f"r{n}" for n in range(4))}
     models |= {f"x{n}": "m" for n in range(3)}
-    write_run(tmp_path, rows_of(given, models=models, questions=questions))
+    write_run(tmp_path, rows_of(votes, models=models, questions=questions))
     with open_results(tmp_path) as results:
-        found = compare_models(results, "m", "n")
-    assert "over the 2 questions that both have (of 2 in n and 5 in m)" in found["headline"]
-    assert found["notes"][0].startswith("cannot be decided: 2 of 5 questions are in both")
+        comparison = compare_models(results, "m", "n")
+    assert "over the 2 questions that both have (of 2 in n and 5 in m)" in comparison["headline"]
+    assert comparison["notes"][0].startswith("cannot be decided: 2 of 5 questions are in both")
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "said"),
+    ("model", "other", "message"),
     [
         pytest.param("m", "m", "'m' is compared with itself", id="itself"),
         pytest.param("m", "x", "unknown model 'x'; allowed: m, n", id="the second unknown"),
         pytest.param("x", "m", "unknown model 'x'; allowed: m, n", id="the first unknown"),
     ],
 )
-def test_models_that_cannot_be_compared(tmp_path: Path, one: str, other: str, said: str) -> None:
-    with models(tmp_path, True) as results, pytest.raises(UsageError, match=said):
-        compare_models(results, one, other)
+def test_models_that_cannot_be_compared(
+    tmp_path: Path, model: str, other: str, message: str
+) -> None:
+    with models(tmp_path, True) as results, pytest.raises(UsageError, match=message):
+        compare_models(results, model, other)
 
 
 KNOWN, UNKNOWN = {"u": {"ref": "s"}}, {"u": {"ref": "n"}}
@@ -342,9 +346,9 @@ def test_the_coverage_is_of_the_questions_that_both_runs_have(tmp_path: Path) ->
     alone = dict.fromkeys("abcd", KNOWN)
     write_run(tmp_path, rows_of({"x": KNOWN, "y": KNOWN, "z": KNOWN}), "old")
     write_run(tmp_path, rows_of({"x": KNOWN, "y": UNKNOWN, "z": UNKNOWN, **alone}), "new")
-    found = compare(str(tmp_path), "old", "new")
-    assert found["run_coverage"] == pytest.approx(1 / 3)
-    assert found["notes"][1:] == ["new: coverage 0.333 in what is compared"]
+    comparison = compare(str(tmp_path), "old", "new")
+    assert comparison["run_coverage"] == pytest.approx(1 / 3)
+    assert comparison["notes"][1:] == ["new: coverage 0.333 in what is compared"]
 
 
 def test_a_side_of_which_nothing_was_known_is_not_compared(tmp_path: Path) -> None:
@@ -361,8 +365,10 @@ def write_asked(
     folder: Path, name: str, votes: dict[str, str], asked: dict[str, str] | None = None
 ) -> None:
     """Write a run in which each response has one claim with this vote, and its own question."""
-    given = {response: {f"{response}-u": {"ref": vote}} for response, vote in votes.items()}
-    rows = rows_of(given, sources=("ref",), questions=asked or {one: f"Q {one}" for one in votes})
+    votes_of = {response: {f"{response}-u": {"ref": vote}} for response, vote in votes.items()}
+    rows = rows_of(
+        votes_of, sources=("ref",), questions=asked or {one: f"Q {one}" for one in votes}
+    )
     write_run(folder, rows, name)
 
 
@@ -374,7 +380,7 @@ HALF_SCORED = numbered(0, 4, "s") | numbered(4, 10, "e")
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "said"),
+    ("before", "after", "reason"),
     [
         pytest.param(numbered(0, 68, "s"), numbered(0, 2, "s") | numbered(100, 166, "r"),
                      "2 of 68 questions are in both with a score, less than --least_shared 0.5",
@@ -401,19 +407,19 @@ HALF_SCORED = numbered(0, 4, "s") | numbered(4, 10, "e")
     ],
 )  # fmt: skip
 def test_a_gate_that_cannot_decide_does_not_pass(
-    tmp_path: Path, before: dict[str, str], after: dict[str, str], said: str
+    tmp_path: Path, before: dict[str, str], after: dict[str, str], reason: str
 ) -> None:
     write_asked(tmp_path, "old", before)
     write_asked(tmp_path, "new", after)
     gate = ("compare", tmp_path, "old", "new", "--fail_if_worse", 0.05)
-    told = ends(3, *gate).err
-    assert "Whether it is worse cannot be decided: " in told
-    assert said in told
-    assert "Significantly worse" not in told
-    found = ends(3, *gate, "--json").json
-    assert found["decided"] is False
-    assert said in found["undecided"]
-    assert not found["worse"]
+    message = ends(3, *gate).err
+    assert "Whether it is worse cannot be decided: " in message
+    assert reason in message
+    assert "Significantly worse" not in message
+    printed = ends(3, *gate, "--json").json
+    assert printed["decided"] is False
+    assert reason in printed["undecided"]
+    assert not printed["worse"]
 
 
 def test_what_cannot_be_decided_is_shown_all_the_same(tmp_path: Path) -> None:
@@ -444,23 +450,23 @@ def test_an_option_accepts_less_in_common(tmp_path: Path, share: object, code: i
     write_asked(tmp_path, "old", numbered(0, 20, "s"))
     write_asked(tmp_path, "new", numbered(0, 8, "r"))
     gate = ("compare", tmp_path, "old", "new", "--fail_if_worse", 0.05, "--least_shared", share)
-    told = ends(code, *gate).err
-    assert ("Significantly worse" in told) == (share in (0.4, 0))
-    assert ("cannot be decided" in told) == (share == 0.41)
+    message = ends(code, *gate).err
+    assert ("Significantly worse" in message) == (share in (0.4, 0))
+    assert ("cannot be decided" in message) == (share == 0.41)
 
 
 def test_no_drop_passes_where_less_in_common_is_accepted(tmp_path: Path) -> None:
     write_asked(tmp_path, "old", numbered(0, 20, "s"))
     write_asked(tmp_path, "new", numbered(0, 8, "s"))
     gate = ("compare", tmp_path, "old", "new", "--fail_if_worse", 0.05, "--json")
-    found = ok(*gate, "--least_shared", 0.4).json
-    assert (found["decided"], found["undecided"], found["worse"]) == (True, None, False)
-    assert (found["shared_a"], found["shared_b"]) == (0.4, 1.0)
-    assert (found["n_baseline"], found["n_run"], found["n_pairs"]) == (20, 8, 8)
+    printed = ok(*gate, "--least_shared", 0.4).json
+    assert (printed["decided"], printed["undecided"], printed["worse"]) == (True, None, False)
+    assert (printed["shared_a"], printed["shared_b"]) == (0.4, 1.0)
+    assert (printed["n_baseline"], printed["n_run"], printed["n_pairs"]) == (20, 8, 8)
 
 
 @pytest.mark.parametrize(
-    ("n", "level", "told"),
+    ("n", "level", "message"),
     [
         pytest.param(2, 0.05, "all 2 pairs drop by 0.500, and a sign test at p < 0.05 takes 5",
                      id="two"),
@@ -473,13 +479,13 @@ def test_no_drop_passes_where_less_in_common_is_accepted(tmp_path: Path) -> None
     ],
 )  # fmt: skip
 def test_equal_drops_are_significant_or_cannot_be_decided(
-    two: Callable[..., Any], n: int, level: float, told: str
+    two: Callable[..., Any], n: int, level: float, message: str
 ) -> None:
     gate = ("compare", two(["ss"] * n, ["sr"] * n), "old", "new", "--fail_if_worse", level)
-    assert told in ends(3, *gate).err
-    found = ends(3, *gate, "--json").json
-    assert found["worse"] == (True if told.startswith("Sign") else None)
-    assert found["decided"] == told.startswith("Sign")
+    assert message in ends(3, *gate).err
+    printed = ends(3, *gate, "--json").json
+    assert printed["worse"] == (True if message.startswith("Sign") else None)
+    assert printed["decided"] == message.startswith("Sign")
 
 
 @pytest.mark.parametrize("after", ["ss", "sr"], ids=["better", "the same"])
@@ -501,16 +507,16 @@ BLANK = [f"r{n}" for n in range(6)]
 def test_responses_without_a_question_are_counted_as_responses(tmp_path: Path) -> None:
     write_asked(tmp_path, "old", numbered(0, 6, "s"), dict.fromkeys(BLANK, " "))
     write_asked(tmp_path, "new", numbered(0, 2, "s"), dict.fromkeys(BLANK, " "))
-    told = ends(3, "compare", tmp_path, "old", "new", "--fail_if_worse", 0.05).err
-    assert "2 of 6 responses are in both with a score" in told
+    message = ends(3, "compare", tmp_path, "old", "new", "--fail_if_worse", 0.05).err
+    assert "2 of 6 responses are in both with a score" in message
 
 
 def test_questions_and_responses_without_one_are_counted_together(tmp_path: Path) -> None:
     asked = {"r0": "Q 0", **dict.fromkeys(BLANK[1:], " ")}
     write_asked(tmp_path, "old", numbered(0, 6, "s"), asked)
     write_asked(tmp_path, "new", numbered(0, 2, "s"), asked)
-    told = ends(3, "compare", tmp_path, "old", "new", "--fail_if_worse", 0.05).err
-    assert "2 of 6 questions and responses are in both with a score" in told
+    message = ends(3, "compare", tmp_path, "old", "new", "--fail_if_worse", 0.05).err
+    assert "2 of 6 questions and responses are in both with a score" in message
 
 
 def test_why_a_comparison_has_another_score_than_the_report_is_told(tmp_path: Path) -> None:
@@ -518,9 +524,11 @@ def test_why_a_comparison_has_another_score_than_the_report_is_told(tmp_path: Pa
     twice = {"r0": "Q 0", "r1": "Q 0", "r2": "Q 2"}
     for name in ("old", "new"):
         write_asked(tmp_path, name, {"r0": "s", "r1": "s", "r2": "r"}, twice)
-    found = compare(str(tmp_path), "old", "new")
-    assert "0.500 against 0.500" in found["headline"]
-    assert found["basis"].startswith("Paired by 2 questions; a question counts once, by the mean")
+    comparison = compare(str(tmp_path), "old", "new")
+    assert "0.500 against 0.500" in comparison["headline"]
+    assert comparison["basis"].startswith(
+        "Paired by 2 questions; a question counts once, by the mean"
+    )
 
 
 def test_a_missing_baseline_is_an_error_of_use_under_a_gate_too(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from ufo.pipelines.runs import engine
 from ufo.pipelines.runs.attempt import Attempt
 from ufo.pipelines.runs.chunks import Chunk
 from ufo.pipelines.runs.progress import Progress
-from ufo.transforms.job import Split
+from ufo.transforms.splits import Split
 
 RUN = "/out/run=My_Run.2"
 TRY = "/out/run=My_Run.2/.attempt-1/chunks/portable/0a1b2c3d"
@@ -101,32 +101,32 @@ def test_the_newest_job_of_the_name_is_cancelled_on_flink() -> None:
     with flink(
         [*others, ("j2", NAME, 2, "RUNNING")], [*others, ("j2", NAME, 2, "CANCELED")]
     ) as web:
-        told = a_job(flag(web)).cancel(Result(fails=True), time.sleep, time.clock)
+        message = a_job(flag(web)).cancel(Result(fails=True), time.sleep, time.clock)
         assert cancelled(web) == ["/jobs/j2?mode=cancel"]
-    assert told == f"the job {NAME} is cancelled"
+    assert message == f"the job {NAME} is cancelled"
 
 
 def test_a_job_that_takes_a_while_to_end_is_asked_once() -> None:
     time = Time()
     running, ended = (("j1", NAME, 1, state) for state in ("CANCELLING", "CANCELED"))
     with flink([running], [ended], times=4) as web:
-        told = a_job(flag(web)).cancel(None, time.sleep, time.clock)
+        message = a_job(flag(web)).cancel(None, time.sleep, time.clock)
         assert cancelled(web) == ["/jobs/j1?mode=cancel"]
-    assert told == f"the job {NAME} is cancelled"
+    assert message == f"the job {NAME} is cancelled"
 
 
 def test_a_job_that_flink_does_not_know_may_be_on_its_way_for_a_moment() -> None:
     time = Time()
     with flink([]) as web:
-        told = a_job(flag(web)).cancel(None, time.sleep, time.clock)
-    assert told == f"the job {NAME} is cancelled"
+        message = a_job(flag(web)).cancel(None, time.sleep, time.clock)
+    assert message == f"the job {NAME} is cancelled"
     assert 3 <= time.now < 4
 
 
 def test_a_job_of_which_nothing_is_known_is_named() -> None:
     # Nobody listens at port 1.
-    told = a_job("--flink_master=127.0.0.1:1").cancel(Result())
-    assert told == f"the job {NAME} may still run: cancel it at http://127.0.0.1:1"
+    message = a_job("--flink_master=127.0.0.1:1").cancel(Result())
+    assert message == f"the job {NAME} may still run: cancel it at http://127.0.0.1:1"
     # Other engines are reported by Beam.
     result = Result()
     assert a_job().cancel(result) == f"the job {NAME} is asked to stop"
@@ -135,28 +135,28 @@ def test_a_job_of_which_nothing_is_known_is_named() -> None:
 
 
 def test_the_job_of_a_try_that_was_killed_is_ended(tmp_path: Path) -> None:
-    told: list[str] = []
+    messages: list[str] = []
     mine = ("j2", "mine", 2, "RUNNING")
     running, ended = (("j1", NAME, 1, state) for state in ("RUNNING", "CANCELED"))
     with flink([running, mine], [ended, mine], times=2) as web:
-        engine.end_earlier(str(tmp_path), told.append)
+        engine.end_earlier(str(tmp_path), messages.append)
         assert engine.started_job(str(tmp_path)) is None
         # A name that the user has chosen may be another run's by now.
         for flags in ((flag(web), "--job_name=mine"), (flag(web),), (flag(web),)):
             (tmp_path / engine.FILE).write_text(json.dumps(asdict(a_job(*flags))))
-            engine.end_earlier(str(tmp_path), told.append)
+            engine.end_earlier(str(tmp_path), messages.append)
         assert cancelled(web) == ["/jobs/j1?mode=cancel"]
-    assert told == [f"An earlier try was killed; the job {NAME} is cancelled."]
+    assert messages == [f"An earlier try was killed; the job {NAME} is cancelled."]
 
 
 @pytest.mark.parametrize("state", ["CANCELED", "FAILED", "FINISHED"])
 def test_the_job_of_a_try_that_has_ended_is_left_alone(tmp_path: Path, state: str) -> None:
-    told: list[str] = []
+    messages: list[str] = []
     with flink([("j1", NAME, 1, state)]) as web:
         (tmp_path / engine.FILE).write_text(json.dumps(asdict(a_job(flag(web)))))
-        engine.end_earlier(str(tmp_path), told.append)
+        engine.end_earlier(str(tmp_path), messages.append)
         assert cancelled(web) == []
-    assert told == []
+    assert messages == []
 
 
 # --- The pipeline as it is for an engine: how work and budgets are spread, and what the user sees.

@@ -29,8 +29,8 @@ def passages(folder: Path, *names: str) -> Part:
 
 
 def ids(part: Part) -> list[str]:
-    found: list[str] = read_rows(part.path)["passage_id"].to_pylist()
-    return found
+    passage_ids: list[str] = read_rows(part.path)["passage_id"].to_pylist()
+    return passage_ids
 
 
 def test_a_passage_of_several_parts_stays_in_the_first(tmp_path: Path) -> None:
@@ -65,14 +65,16 @@ def test_finishing_writes_the_manifest_and_leaves_nothing_else(tmp_path: Path) -
     (tmp_path / "verdicts" / "old.parquet").touch()
     attempt = Attempt.open(str(tmp_path), {"chunk_size": 1})
     finish(attempt, written(attempt, "a"), FACTS)
-    found: Any = manifest_of(str(tmp_path))
-    assert found["tables"]["passages"]["rows"] == 1
-    assert found["counters"] == {"read": {"same": 1}}
-    assert found["fingerprint"] == {"chunk_size": 1}
-    assert found["counts"] == {"responses": 0, "units": 0, "failures": 0}
-    files = {name for entry in found["tables"].values() for name in entry["files"]}
+    manifest: Any = manifest_of(str(tmp_path))
+    assert manifest["tables"]["passages"]["rows"] == 1
+    assert manifest["counters"] == {"read": {"same": 1}}
+    assert manifest["fingerprint"] == {"chunk_size": 1}
+    assert manifest["counts"] == {"responses": 0, "units": 0, "failures": 0}
+    files = {name for entry in manifest["tables"].values() for name in entry["files"]}
     assert files_in(tmp_path) == files | {"manifest.json"}
-    assert set(found["tables"]["passages"]["sha256"]) == set(found["tables"]["passages"]["files"])
+    assert set(manifest["tables"]["passages"]["sha256"]) == set(
+        manifest["tables"]["passages"]["files"]
+    )
 
 
 class Stopped(Exception):
@@ -106,9 +108,9 @@ def test_a_run_that_was_stopped_while_its_parts_moved_is_completed(
     ready = ready_to_move(stopped)
     assert ready is not None
     move_in(stopped, *ready)
-    found: Any = manifest_of(str(tmp_path))
-    assert found["tables"]["passages"]["rows"] == 3
-    files = {name for entry in found["tables"].values() for name in entry["files"]}
+    manifest: Any = manifest_of(str(tmp_path))
+    assert manifest["tables"]["passages"]["rows"] == 3
+    files = {name for entry in manifest["tables"].values() for name in entry["files"]}
     assert files_in(tmp_path) == files | {"manifest.json"}
 
 

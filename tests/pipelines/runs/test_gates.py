@@ -12,7 +12,7 @@ from ufo.schemas.results import open_results
 
 
 @pytest.mark.parametrize(
-    ("no_claim", "told"),
+    ("no_claim", "text"),
     [
         pytest.param("left_out", "no score: there is no claim", id="left out"),
         pytest.param("pass", "", id="pass"),
@@ -21,7 +21,7 @@ from ufo.schemas.results import open_results
     ],
 )  # fmt: skip
 def test_a_response_whose_extraction_failed_is_left_out(
-    tmp_path: Path, no_claim: str, told: str
+    tmp_path: Path, no_claim: str, text: str
 ) -> None:
     """One response has no claim; of another nobody knows it."""
     rows = rows_of({"silent": {}, "failed": {}})
@@ -32,4 +32,4 @@ def test_a_response_whose_extraction_failed_is_left_out(
     chosen = settings_of("--fail_under", "1", "--no_claim", no_claim, *places)
     with open_results(tmp_path) as results:
         failed, _ = failed_gates(chosen, results)
-    assert failed == ([f"Below --fail_under 1.0: {told}"] if told else [])
+    assert failed == ([f"Below --fail_under 1.0: {text}"] if text else [])

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.pipelines.conftest import settings_of
-from ufo.pipelines.options.jobs import choose, fitting
+from ufo.pipelines.options.choose_sources import choose_sources, fitting_flags
 from ufo.pipelines.options.settings import Settings
 from ufo.schemas.errors import UsageError
 
@@ -15,16 +15,18 @@ def test_sources_that_are_not_named_are_asked_as_far_as_they_can_serve(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.delenv("BRAVE_API_KEY", raising=False)
-    found = choose(settings_of(*PLACES))
-    told = [(row.position, row.source, row.status, row.reason is None) for row in found.statuses]
-    assert told == [
+    chosen = choose_sources(settings_of(*PLACES))
+    statuses = [
+        (row.position, row.source, row.status, row.reason is None) for row in chosen.statuses
+    ]
+    assert statuses == [
         (1, "reference", "used", True),
         (2, "wikipedia", "unavailable", False),
         (3, "web", "unavailable", False),
         (4, "llm", "unavailable", False),
     ]
-    assert [spec.name for spec in found.specs] == ["reference"]
-    assert [one["name"] for one in found.fingerprint] == ["reference"]
+    assert [spec.name for spec in chosen.specs] == ["reference"]
+    assert [one["name"] for one in chosen.fingerprint] == ["reference"]
 
 
 @pytest.mark.parametrize(
@@ -39,19 +41,19 @@ def test_sources_that_are_not_named_are_asked_as_far_as_they_can_serve(
 def test_a_judge_that_cannot_abstain_decides(mode: str, sources: str, valid: bool) -> None:
     words = (*PLACES, *MODEL, "--verdict_labels", "tf", "--sources", sources, "--mode", mode)
     if valid:
-        assert choose(settings_of(*words)).specs
+        assert choose_sources(settings_of(*words)).specs
     else:
         with pytest.raises(
             UsageError, match=r"--verdict_labels tf cannot say .* use tfn, or --mode"
         ):
-            choose(settings_of(*words))
+            choose_sources(settings_of(*words))
 
 
 def test_an_option_that_nothing_uses_may_have_its_default() -> None:
     words = (*PLACES, "--sources", "reference", "--concurrency")
-    assert choose(settings_of(*words, str(Settings.concurrency))).specs
+    assert choose_sources(settings_of(*words, str(Settings.concurrency))).specs
     with pytest.raises(UsageError, match="--concurrency 301 would be passed over"):
-        choose(settings_of(*words, "301"))
+        choose_sources(settings_of(*words, "301"))
 
 
 @pytest.mark.parametrize(
@@ -75,4 +77,4 @@ def test_an_option_that_nothing_uses_may_have_its_default() -> None:
     ],
 )
 def test_what_a_judge_and_a_source_use(judge: str, source: str, name: str, used: bool) -> None:
-    assert (name in fitting({name: "1"}, {"judge": judge}, [source])) == used
+    assert (name in fitting_flags({name: "1"}, {"judge": judge}, [source])) == used

@@ -37,13 +37,13 @@ def test_plain_lines_now_and_then(clock: list[float], monkeypatch: pytest.Monkey
     stream = io.StringIO()
     monkeypatch.setattr("sys.stderr", stream)
     bar = Progress(100)
-    for seconds, told in (
+    for seconds, line in (
         (1, ""),
         (9, "20/100 responses · 80 claims · 2 failures · 2/s · 40 s left\n"),
     ):
         clock[0] += seconds
         bar.chunk(10, COUNTS, fresh=True)
-        assert stream.getvalue() == told
+        assert stream.getvalue() == line
     bar.say("a line")
     assert stream.getvalue().endswith("a line\n")
 
@@ -54,12 +54,12 @@ def test_a_line_is_told_every_five_seconds(
     stream = io.StringIO()
     monkeypatch.setattr("sys.stderr", stream)
     bar = Progress(100)
-    told = []
+    counts = []
     for now in (104.5, 105, 109.5, 110):
         clock[0] = now
         bar.chunk(1, {}, fresh=True)
-        told.append(len(stream.getvalue().splitlines()))
-    assert told == [0, 1, 1, 2]
+        counts.append(len(stream.getvalue().splitlines()))
+    assert counts == [0, 1, 1, 2]
 
 
 Draw = Callable[..., list[str]]
@@ -114,8 +114,8 @@ def test_a_bar_shows_the_share_that_is_done(
 )
 def test_a_bar_fits_its_terminal(drawn: Draw, columns: str, expected: str) -> None:
     answered = {"source:reference": {"answered": 30}, "source:wikipedia": {"answered": 10}}
-    found = drawn(int(columns), 10, **COUNTS, **answered)
-    assert set(found) == {expected}
+    bars = drawn(int(columns), 10, **COUNTS, **answered)
+    assert set(bars) == {expected}
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ def test_quiet_says_nothing(clock: list[float], monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize(
-    ("seconds", "told"),
+    ("seconds", "text"),
     [(0.4, "0 s"), (89.4, "89 s"), (90, "1 min"), (5399, "89 min"), (5400, "1.5 h")],
     ids=[
         "none",
@@ -188,13 +188,13 @@ def test_quiet_says_nothing(clock: list[float], monkeypatch: pytest.MonkeyPatch)
         "ninety minutes",
     ],
 )
-def test_a_time_is_told_in_its_unit(seconds: float, told: str) -> None:
-    assert duration(seconds) == told
+def test_a_time_is_told_in_its_unit(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
 
 
 def test_counts_of_chunks_are_added_by_step() -> None:
-    found = sum_counters([{"read": {"a": 1}}, {"read": {"a": 2, "b": 1}, "verify": {"a": 4}}])
-    assert found == {"read": {"a": 3, "b": 1}, "verify": {"a": 4}}
+    sums = sum_counters([{"read": {"a": 1}}, {"read": {"a": 2, "b": 1}, "verify": {"a": 4}}])
+    assert sums == {"read": {"a": 3, "b": 1}, "verify": {"a": 4}}
 
 
 # Of two sources and ten units: what each answered, by the mode of the run.
@@ -241,10 +241,10 @@ def test_responses_under_way_are_done_after_their_last_source(
     bar = Progress(9, mode, ["one", "two"], quiet=True)
     with bar.watching(UsageReader(str(tmp_path / "log")), priced=True):
         pass
-    told = bar.line().split(" · ")
-    assert told[0] == f"{done}/9 responses"
-    assert ("5 extracted" in told) is (done < 5)
-    assert told[-3:] == ["0 requests in flight", "1.5k tokens", "$0.2500"]
+    parts = bar.line().split(" · ")
+    assert parts[0] == f"{done}/9 responses"
+    assert ("5 extracted" in parts) is (done < 5)
+    assert parts[-3:] == ["0 requests in flight", "1.5k tokens", "$0.2500"]
 
 
 def test_what_an_earlier_process_finished_counts_for_no_rate(clock: list[float]) -> None:
@@ -279,12 +279,12 @@ def test_more_responses_than_were_counted_are_all_of_them(clock: list[float]) ->
 
 
 @pytest.mark.parametrize(
-    ("tokens", "told"),
+    ("tokens", "text"),
     [(999, "999"), (1_000, "1.0k"), (1_000_000, "1.0M"), (2_500_000_000, "2.5G")],
     ids=["under a thousand", "a thousand", "a million", "billions"],
 )
 def test_tokens_are_told_in_their_unit(
-    clock: list[float], tmp_path: Path, tokens: int, told: str
+    clock: list[float], tmp_path: Path, tokens: int, text: str
 ) -> None:
     log = UsageLog(str(tmp_path / "log"))
     log.add({"in_flight": 1, "prompt_tokens": tokens - 9, "completion_tokens": 9})
@@ -292,7 +292,7 @@ def test_tokens_are_told_in_their_unit(
     bar = Progress(9, quiet=True)
     with bar.watching(UsageReader(str(tmp_path / "log"))):
         pass
-    assert bar.line().split(" · ")[-2:] == ["1 request in flight", f"{told} tokens"]
+    assert bar.line().split(" · ")[-2:] == ["1 request in flight", f"{text} tokens"]
 
 
 def test_responses_that_wait_for_a_batch_are_told_until_the_next_round(clock: list[float]) -> None:
@@ -324,13 +324,13 @@ def test_a_program_gets_the_figures_once_a_second(
         bar.say("a word")
     finally:
         logs.stop()
-    begun, later, said = map(json.loads, capfd.readouterr().err.splitlines())
+    begun, later, event = map(json.loads, capfd.readouterr().err.splitlines())
     assert begun["responses"] == 0
     assert begun["run"] == "r"
-    assert said["message"] == "a word"
+    assert event["message"] == "a word"
     figures = {"responses": 4, "of": 9, "extracted": 20, "failures": 2, "seconds": 1.0}
     assert {name: later[name] for name in figures} == figures
-    assert {name: said[name] for name in figures} == figures
+    assert {name: event[name] for name in figures} == figures
 
 
 def test_a_program_gets_what_the_log_counts(
@@ -354,8 +354,8 @@ def test_a_program_gets_what_the_log_counts(
         bar.say("a word")
     finally:
         logs.stop()
-    said = json.loads(capfd.readouterr().err.splitlines()[-1])
-    assert {name: said.get(name) for name in counts} == counts
+    event = json.loads(capfd.readouterr().err.splitlines()[-1])
+    assert {name: event.get(name) for name in counts} == counts
 
 
 # --- chunks that are under way

@@ -106,7 +106,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("made", "job_service", "flink"),
+    ("start", "job_service", "flink"),
     [
         pytest.param(closed, "connection refused", "connection refused", id="closed"),
         pytest.param(silent, "does not speak gRPC", "says nothing within", id="silent"),
@@ -117,9 +117,9 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_an_engine_that_cannot_be_asked_is_named_with_cause_and_remedy(
-    impatient: None, stack: ExitStack, made: Made, job_service: str, flink: str
+    impatient: None, stack: ExitStack, start: Made, job_service: str, flink: str
 ) -> None:
-    address = f"127.0.0.1:{made(stack)}"
+    address = f"127.0.0.1:{start(stack)}"
     for runner, option, cause in (
         ("PortableRunner", "job_endpoint", job_service),
         ("FlinkRunner", "flink_master", flink),

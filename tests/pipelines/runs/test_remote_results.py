@@ -25,8 +25,8 @@ def _there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def downloaded(there: Path) -> list[str]:
     """The part files here, by their run and table."""
-    found = (there.parent / "cache").glob("ufo/runs/*/run=*/*/*.parquet")
-    return sorted(f"{path.parts[-3]}/{path.parts[-2]}" for path in found)
+    paths = (there.parent / "cache").glob("ufo/runs/*/run=*/*/*.parquet")
+    return sorted(f"{path.parts[-3]}/{path.parts[-2]}" for path in paths)
 
 
 @pytest.mark.parametrize(
@@ -36,9 +36,9 @@ def downloaded(there: Path) -> list[str]:
 def test_a_run_is_chosen_and_its_wanted_tables_are_downloaded(
     there: Path, run: str | None, name: str, end: str
 ) -> None:
-    (found,) = choose_runs(f"file://{there}{end}", run, tables=["verdicts"])
-    assert found.name == name
-    assert list(found.files) == ["verdicts"]
+    (run_chosen,) = choose_runs(f"file://{there}{end}", run, tables=["verdicts"])
+    assert run_chosen.name == name
+    assert list(run_chosen.files) == ["verdicts"]
     assert downloaded(there) == [f"run={name}/verdicts"]
 
 
@@ -63,8 +63,8 @@ def test_a_view_downloads_the_tables_that_it_reads(there: Path) -> None:
 def test_a_run_that_is_gone_there_is_gone_here(there: Path) -> None:
     choose_runs(f"file://{there}")
     shutil.rmtree(there / "run=new")
-    (found,) = choose_runs(f"file://{there}")
-    assert found.name == "old"
+    (run,) = choose_runs(f"file://{there}")
+    assert run.name == "old"
 
 
 def test_labels_are_brought_each_time(there: Path) -> None:

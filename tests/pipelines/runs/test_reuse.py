@@ -85,9 +85,9 @@ def reuse(runs: Path, since: bool) -> Reuse:
 )
 @pytest.mark.parametrize("since", [True, False], ids=["since", "retry_errors"])
 def test_a_response_is_reused(runs: Path, since: bool, name: str, kept: bool) -> None:
-    found = reuse(runs, since)
-    assert found.takes(record(name)) == kept
-    assert found.taken == ({name} if kept else set())
+    reused = reuse(runs, since)
+    assert reused.takes(record(name)) == kept
+    assert reused.taken == ({name} if kept else set())
 
 
 def test_a_changed_response_is_reused_only_where_errors_are_retried(runs: Path) -> None:
@@ -162,10 +162,10 @@ def copied(runs: Path, tmp_path: Path) -> Callable[..., dict[str, list[dict[str,
     """Copies the rows of the responses that are taken, and returns them by table."""
 
     def copy(since: bool, *taken: str) -> dict[str, list[dict[str, Any]]]:
-        found = reuse(runs, since)
+        reused = reuse(runs, since)
         for name in taken:
-            assert found.takes(record(name))
-        parts = copy_reused(str(runs), found, str(tmp_path))
+            assert reused.takes(record(name))
+        parts = copy_reused(str(runs), reused, str(tmp_path))
         return {part.table: read_rows(part.path).to_pylist() for part in parts}
 
     return copy
@@ -174,8 +174,8 @@ def copied(runs: Path, tmp_path: Path) -> Callable[..., dict[str, list[dict[str,
 def test_since_copies_the_rows_of_the_reused_responses_alone(copied: Any) -> None:
     rows = copied(True, "kept")
     tables = ("responses", "sentences", "fact_units", "evidence", "verdicts", "usage")
-    found = {table: {row["response_id"] for row in rows.pop(table)} for table in tables}
-    assert found == {table: {"kept"} for table in tables}
+    copied_ids = {table: {row["response_id"] for row in rows.pop(table)} for table in tables}
+    assert copied_ids == {table: {"kept"} for table in tables}
     assert [row["passage_id"] for row in rows.pop("passages")] == ["ref:kept-k-0"]
     assert rows == {}  # failures are found again, or evaluated again
 
@@ -212,6 +212,6 @@ def test_a_damaged_part_of_an_earlier_run_is_not_copied(tmp_path: Path) -> None:
         '"sha256": {"evidence/part-00000.parquet": "0000"}',
     )
     manifest.write_text(text)
-    found = reuse_from(str(tmp_path), "monday", EARLIER, FINGERPRINT, since=True)
+    reused = reuse_from(str(tmp_path), "monday", EARLIER, FINGERPRINT, since=True)
     with pytest.raises(RunError, match=r"part-00000\.parquet"):
-        copy_reused(str(tmp_path), found, str(tmp_path))
+        copy_reused(str(tmp_path), reused, str(tmp_path))

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from tests.pipelines.conftest import write_lines
+from ufo.pipelines.options.choose_sources import ChosenSources, choose_sources
 from ufo.pipelines.options.command_line import recall_settings_of, settings_of
-from ufo.pipelines.options.jobs import Chosen, choose
 from ufo.pipelines.runs.run import Plan, plan_of, run_evaluate
 from ufo.schemas.errors import UsageError
 
@@ -15,19 +15,19 @@ URL = {"base_url": "http://models.example/v1"}
 
 
 @pytest.fixture
-def given(tmp_path: Path) -> dict[str, Any]:
+def options(tmp_path: Path) -> dict[str, Any]:
     path = write_lines(tmp_path / "in.jsonl", [{"response": "Oslo is big."}])
     return {"input": [str(path)], "output": "out", "judge": "offline", "sources": "reference"}
 
 
-def plan(given: dict[str, Any], **more: Any) -> Plan:
-    settings = settings_of({**given, **more})
-    return plan_of(settings, settings.input, choose(settings), "copies")
+def plan(options: dict[str, Any], **more: Any) -> Plan:
+    settings = settings_of({**options, **more})
+    return plan_of(settings, settings.input, choose_sources(settings), "copies")
 
 
-def recall(given: dict[str, Any], **more: Any) -> Plan:
-    settings = recall_settings_of({"input": given["input"], "output": "out", **more})
-    return plan_of(settings, settings.input, Chosen(), "copies")
+def recall(options: dict[str, Any], **more: Any) -> Plan:
+    settings = recall_settings_of({"input": options["input"], "output": "out", **more})
+    return plan_of(settings, settings.input, ChosenSources(), "copies")
 
 
 FACTS = {"mode": "seq", "sources": ["reference"], "tie": "not_factual", "judge": "offline"}
@@ -45,25 +45,25 @@ FACTS = {"mode": "seq", "sources": ["reference"], "tie": "not_factual", "judge":
                      id="the sources"),
     ],
 )  # fmt: skip
-def test_the_facts_of_a_run(given: dict[str, Any], more: Any, facts: Any) -> None:
-    found = plan(given, run="nightly", **more)
-    assert found.facts == {"run": "nightly", **FACTS, **facts}
-    assert found.folder == "out/run=nightly"
-    assert found.command == "evaluate"
+def test_the_facts_of_a_run(options: dict[str, Any], more: Any, facts: Any) -> None:
+    planned = plan(options, run="nightly", **more)
+    assert planned.facts == {"run": "nightly", **FACTS, **facts}
+    assert planned.folder == "out/run=nightly"
+    assert planned.command == "evaluate"
 
 
-def test_the_facts_of_a_recall(given: dict[str, Any]) -> None:
-    found = recall(given, **URL, formulations="tf", run="r")
+def test_the_facts_of_a_recall(options: dict[str, Any]) -> None:
+    planned = recall(options, **URL, formulations="tf", run="r")
     names = {"run": "r", "mode": "recall", "sources": [], "judge": "llm", "formulations": ["tf"]}
-    assert {name: found.facts[name] for name in names} == names
-    assert found.command == "recall"
+    assert {name: planned.facts[name] for name in names} == names
+    assert planned.command == "recall"
 
 
-def test_a_run_without_a_name_is_called_by_what_it_is_of(given: dict[str, Any]) -> None:
-    first = plan(given)
-    assert plan(given).name == first.name
-    assert plan(given, mode="mv").name != first.name
-    assert plan(given, sources="reference", tie="factual").name != first.name
+def test_a_run_without_a_name_is_called_by_what_it_is_of(options: dict[str, Any]) -> None:
+    first = plan(options)
+    assert plan(options).name == first.name
+    assert plan(options, mode="mv").name != first.name
+    assert plan(options, sources="reference", tie="factual").name != first.name
 
 
 @pytest.mark.parametrize(
@@ -75,16 +75,18 @@ def test_a_run_without_a_name_is_called_by_what_it_is_of(given: dict[str, Any]) 
                      id="with one"),
     ],
 )  # fmt: skip
-def test_the_models_of_a_run(given: dict[str, Any], more: Any, models: Any, unpriced: Any) -> None:
-    found = plan(given, **more)
-    assert found.models == models
-    assert found.unpriced == unpriced
+def test_the_models_of_a_run(
+    options: dict[str, Any], more: Any, models: Any, unpriced: Any
+) -> None:
+    planned = plan(options, **more)
+    assert planned.models == models
+    assert planned.unpriced == unpriced
 
 
 @pytest.mark.parametrize("name", ["dry_run", "streaming"])
 def test_what_is_of_the_command_alone_is_refused_in_python(
-    given: dict[str, Any], name: str
+    options: dict[str, Any], name: str
 ) -> None:
     more = {"run": "s"} if name == "streaming" else {}
     with pytest.raises(UsageError, match=f"--{name} is of the command `ufo evaluate --{name}`"):
-        run_evaluate(settings_of({**given, **more, name: True}))
+        run_evaluate(settings_of({**options, **more, name: True}))

@@ -19,8 +19,8 @@ def caused(error: BaseException, by: BaseException, explicitly: bool) -> BaseExc
             if explicitly:
                 raise error from cause
             raise error  # noqa: B904
-    except BaseException as found:
-        return found
+    except BaseException as raised:
+        return raised
 
 
 @pytest.mark.parametrize("explicitly", [True, False], ids=["from it", "while it was handled"])
@@ -63,10 +63,10 @@ def test_an_error_of_a_step_ends_the_run_with_what_is_kept(
     tmp_path: Path, error: BaseException, kind: type[UfoError], message: str, kept: bool
 ) -> None:
     attempt = Attempt(str(tmp_path), "7", {})
-    found = of_step(error, attempt)
-    assert type(found) is kind
-    told, *more = found.message.split("\n")
-    assert told == message
+    raised = of_step(error, attempt)
+    assert type(raised) is kind
+    first_line, *more = raised.message.split("\n")
+    assert first_line == message
     assert (
         more
         == [f"What was finished is kept in {tmp_path}/.attempt-7; the same command resumes it."]

@@ -17,19 +17,19 @@ KEY = {"response_id": "r", "unit_id": "u", "source": "s", "rank": 1, "passage_id
 @pytest.mark.parametrize("column", [*KEY, "sample_index"])
 def test_rows_are_in_the_order_of_each_column_of_their_key(column: str) -> None:
     def row(value: Any) -> Evidence:
-        told = KEY | {"sample_index": 1, "outcome": "noans", "judge": "j"} | {column: value}
-        return blank(Evidence, **told)
+        fields = KEY | {"sample_index": 1, "outcome": "noans", "judge": "j"} | {column: value}
+        return blank(Evidence, **fields)
 
     values = (2, 1) if column in ("rank", "sample_index") else ("b", "a")
-    found = whole("evidence", to_arrow("evidence", [row(value) for value in values]))
-    assert found.column(column).to_pylist() == sorted(values)
+    table = whole("evidence", to_arrow("evidence", [row(value) for value in values]))
+    assert table.column(column).to_pylist() == sorted(values)
 
 
 def test_a_passage_stands_once_in_a_part() -> None:
     rows = [Passage(text, source="s", passage_id=text.lower()) for text in "BAB"]
-    found = whole("passages", to_arrow("passages", rows))
-    assert found.column("passage_id").to_pylist() == ["a", "b"]
-    assert found.column("text").to_pylist() == ["A", "B"]
+    table = whole("passages", to_arrow("passages", rows))
+    assert table.column("passage_id").to_pylist() == ["a", "b"]
+    assert table.column("text").to_pylist() == ["A", "B"]
 
 
 def test_counts_are_added_up_under_the_name_of_their_step(tmp_path: Path) -> None:

@@ -47,8 +47,8 @@ class Waiting(FactSource):
 
     async def find(self, unit: FactUnit) -> Iterable[Passage]:
         await asyncio.sleep(0)
-        found: Iterable[Passage] = self.inner.find(unit)
-        return found
+        passages: Iterable[Passage] = self.inner.find(unit)
+        return passages
 
 
 CLAIM = '{"claim": "Ants eat.", "query": "?"}'  # given ones are all kept
@@ -70,12 +70,12 @@ def responses(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def rows_by_table(parts: Iterable[Any]) -> dict[str, list[Any]]:
-    found: dict[str, list[Any]] = {table: [] for table in OF_EVALUATE}
+    by_table: dict[str, list[Any]] = {table: [] for table in OF_EVALUATE}
     for part in parts:
         rows = from_arrow(part.table, pq.read_table(part.path))
         assert rows == sorted(rows, key=sort_key(part.table)), f"{part.path} is not sorted"
-        found[part.table] += rows
-    return {table: sorted(rows, key=sort_key(table)) for table, rows in found.items()}
+        by_table[part.table] += rows
+    return {table: sorted(rows, key=sort_key(table)) for table, rows in by_table.items()}
 
 
 def parts_of(responses: Path, folder: Path, job: Job) -> list[Any]:
@@ -90,15 +90,15 @@ def through_beam(responses: Path, folder: Path, job: Job) -> dict[str, list[Any]
 
 
 def through_core(responses: Path, sources: list[FactSource], mode: str) -> dict[str, list[Any]]:
-    found: dict[str, set[Any]] = {table: set() for table in OF_EVALUATE}
+    by_table: dict[str, set[Any]] = {table: set() for table in OF_EVALUATE}
     for line in responses.read_bytes().splitlines()[:6]:
         record = parse("k", line)
         assert isinstance(record, InputRecord)
         rows = asyncio.run(check_text(record, sources, ScriptedJudge(), Job((), mode=mode)))
-        found["responses"].add(rows.response)
+        by_table["responses"].add(rows.response)
         for table in set(OF_EVALUATE) - {"responses", "sources"}:
-            found[table] |= set(getattr(rows, table))
-    return {table: sorted(rows, key=sort_key(table)) for table, rows in found.items()}
+            by_table[table] |= set(getattr(rows, table))
+    return {table: sorted(rows, key=sort_key(table)) for table, rows in by_table.items()}
 
 
 def make_sources(remote: bool = False) -> list[FactSource]:
@@ -124,18 +124,18 @@ def test_the_pipeline_gives_the_rows_of_check_text(
 ) -> None:
     sources = make_sources(remote)
     job = job_of(sources, mode=mode)
-    found = through_beam(responses, tmp_path / "parts", job)
+    by_table = through_beam(responses, tmp_path / "parts", job)
     expected = through_core(responses, sources, mode)
-    report = [row for row in found["failures"] if row.step == "read"]
+    report = [row for row in by_table["failures"] if row.step == "read"]
     assert [(row.key, row.error_type) for row in report] == [
         ("responses.jsonl:7", "repeated_id"),
         ("responses.jsonl:8", "unusable_record"),
     ]
-    found["failures"] = [row for row in found["failures"] if row.step != "read"]
+    by_table["failures"] = [row for row in by_table["failures"] if row.step != "read"]
     for table in OF_EVALUATE:
-        assert found[table] == expected[table], table
-    assert {row.step for row in found["failures"]} == {"source:s0"}
-    assert len(found["verdicts"]) >= 10
+        assert by_table[table] == expected[table], table
+    assert {row.step for row in by_table["failures"]} == {"source:s0"}
+    assert len(by_table["verdicts"]) >= 10
 
 
 def test_neither_shards_nor_parts_change_a_row(responses: Path, tmp_path: Path) -> None:
@@ -143,8 +143,8 @@ def test_neither_shards_nor_parts_change_a_row(responses: Path, tmp_path: Path) 
     expected = through_beam(responses, tmp_path / "0", job)
     for shards, parts in ((1, 1), (7, 3)):
         folder = tmp_path / str(parts)
-        found = through_beam(responses, folder, replace(job, shards=shards, parts=parts))
-        assert found == expected
+        by_table = through_beam(responses, folder, replace(job, shards=shards, parts=parts))
+        assert by_table == expected
     assert 1 < len(list(folder.glob("evidence-*.parquet"))) <= 3
 
 

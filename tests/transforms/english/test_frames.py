@@ -20,9 +20,9 @@ def test_a_frame_is_no_part_of_the_statement(sentence: str, stance: str, stateme
 
 @given(st.lists(st.sampled_from([row[0] for row in SENTENCES]), min_size=1, max_size=3))
 def test_any_frames_within_frames_have_one_stance(sentences: list[str]) -> None:
-    found = framed(" that ".join(sentences))
-    assert found.stance in (ASSERTED, DENIED, DOUBTED, REPORTED)
-    assert found.statement
+    frame = framed(" that ".join(sentences))
+    assert frame.stance in (ASSERTED, DENIED, DOUBTED, REPORTED)
+    assert frame.statement
 
 
 @pytest.mark.parametrize(

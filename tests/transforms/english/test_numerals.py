@@ -33,10 +33,10 @@ from ufo.transforms.english.words import TOKEN
     ],
 )
 def test_numbers(text: str, kind: str, low: float, high: float, unit: str) -> None:
-    found = numeral(text)
-    assert found
-    assert found[:3] == (kind, low, high)
-    assert found.unit == unit
+    number = numeral(text)
+    assert number
+    assert number[:3] == (kind, low, high)
+    assert number.unit == unit
 
 
 @pytest.mark.parametrize("text", ["km²", "Oslo", "²", "", "-", "mix"])

@@ -25,7 +25,7 @@ def of(text: str) -> list[Quantity]:
     return quantities(read(text))
 
 
-def told(text: str) -> str:
+def quantities_in_line(text: str) -> str:
     """Return the quantities of a text in one line, as in the table."""
     return " | ".join(
         f"{q.kind} {q.low:g}–{q.high:g}{f'±{q.slack:g}' if q.slack else ''} {q.unit}".strip()
@@ -43,26 +43,26 @@ def verdict(claim: str, passage: str) -> str:
     return "neither"
 
 
-@pytest.mark.parametrize(("text", "found"), cases(HERE / "quantities.txt"))
-def test_quantities_are_read(text: str, found: str) -> None:
-    assert told(text) == found
+@pytest.mark.parametrize(("text", "reading"), cases(HERE / "quantities.txt"))
+def test_quantities_are_read(text: str, reading: str) -> None:
+    assert quantities_in_line(text) == reading
 
 
-@pytest.mark.parametrize(("claim", "passage", "found"), PAIRS)
-def test_what_agrees_and_what_differs(claim: str, passage: str, found: str) -> None:
-    assert verdict(claim, passage) == found
+@pytest.mark.parametrize(("claim", "passage", "relation"), PAIRS)
+def test_what_agrees_and_what_differs(claim: str, passage: str, relation: str) -> None:
+    assert verdict(claim, passage) == relation
 
 
 @pytest.mark.parametrize(
     ("claim", "passage"),
-    [(claim, passage) for claim, passage, found in PAIRS if found != "agrees"],
+    [(claim, passage) for claim, passage, relation in PAIRS if relation != "agrees"],
 )
 def test_a_claim_whose_quantity_is_not_met_is_not_supported(claim: str, passage: str) -> None:
     sure = Probabilities(0.99, 0.0, 0.01)
-    found = match(Pair(claim, passage))
+    matched = match(Pair(claim, passage))
     if of(claim):
-        assert lacks_number(found)
-        assert ruled(found, sure).outcome != "supported"
+        assert lacks_number(matched)
+        assert ruled(matched, sure).outcome != "supported"
 
 
 SPELLINGS = [
@@ -86,9 +86,9 @@ SPELLINGS = [
 
 @pytest.mark.parametrize("spellings", SPELLINGS, ids=lambda some: str(some[0]))
 def test_a_quantity_agrees_with_itself_in_any_spelling(spellings: list[str]) -> None:
-    for one in spellings:
+    for spelling in spellings:
         for other in spellings:
-            assert verdict(one, other) == "agrees", (one, other)
+            assert verdict(spelling, other) == "agrees", (spelling, other)
 
 
 RANGES = {
@@ -109,9 +109,9 @@ RANGES = {
     ("words", "span"), [(words, span) for span, rows in RANGES.items() for words in rows]
 )
 def test_a_number_is_rounded_or_open_by_the_words_before_it(words: str, span: str) -> None:
-    (found,) = of(f"{words} 300 km")
-    assert f"{found.low - found.slack:g}–{found.high + found.slack:g}" == span
-    assert found.unit == "km"
+    (quantity,) = of(f"{words} 300 km")
+    assert f"{quantity.low - quantity.slack:g}–{quantity.high + quantity.slack:g}" == span
+    assert quantity.unit == "km"
 
 
 @pytest.mark.parametrize("words", ["over", "under", "more than", "fewer than"])
@@ -131,9 +131,9 @@ def test_a_month_is_known_by_its_name_and_its_first_letters(number: int, month: 
 
 @pytest.mark.parametrize(("scale", "zeros"), [*SCALES.items()])
 def test_scales(scale: str, zeros: int) -> None:
-    (found,) = of(f"two {scale}")
-    assert found.low == found.high == 2 * 10.0**zeros
-    assert found.slack == (0.5 * 10.0**zeros if zeros > 2 else 0)
+    (quantity,) = of(f"two {scale}")
+    assert quantity.low == quantity.high == 2 * 10.0**zeros
+    assert quantity.slack == (0.5 * 10.0**zeros if zeros > 2 else 0)
 
 
 @pytest.mark.parametrize(
@@ -158,9 +158,9 @@ def test_scales(scale: str, zeros: int) -> None:
     ],
 )
 def test_the_first_quantity_of_a_text(text: str, kind: str, low: float) -> None:
-    found, *_ = of(text)
-    assert f"{found.kind} {found.unit}".strip() == kind
-    assert found.low == low
+    quantity, *_ = of(text)
+    assert f"{quantity.kind} {quantity.unit}".strip() == kind
+    assert quantity.low == low
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ def test_the_first_quantity_of_a_text(text: str, kind: str, low: float) -> None:
     ],
 )
 def test_a_quantity_is_known_as_it_is_written(text: str, written: str) -> None:
-    assert {one.said for one in of(text)} == {written}
+    assert {one.written for one in of(text)} == {written}
 
 
 @pytest.mark.parametrize(
@@ -199,8 +199,8 @@ def test_a_quantity_is_known_as_it_is_written(text: str, written: str) -> None:
 )
 def test_which_words_a_quantity_takes(text: str, taken: list[str]) -> None:
     words = read(text)
-    (found,) = quantities(words)
-    assert [word.surface for word in words[found.start : found.end]] == taken
+    (quantity,) = quantities(words)
+    assert [word.surface for word in words[quantity.start : quantity.end]] == taken
 
 
 SIZES = {"mm": 1e-3, "cm": 1e-2, "m": 1, "km": 1e3, "inches": 0.0254, "feet": 0.3048}
@@ -221,9 +221,9 @@ BOUNDS = {"over": 1, "at least": 1, "under": -1, "at most": -1}
 
 @given(st.sampled_from(sorted(BOUNDS)), st.integers(1, 10**6), st.integers(1, 10**6))
 def test_a_bound_means_what_it_says(bound: str, limit: int, value: int) -> None:
-    said = verdict(f"{bound} {limit} km", f"{value} km")
+    relation = verdict(f"{bound} {limit} km", f"{value} km")
     inside = (value - limit) * BOUNDS[bound] > 0 or (value == limit and bound.startswith("at"))
-    assert said == ("agrees" if inside else "differs")
+    assert relation == ("agrees" if inside else "differs")
     assert verdict(f"{value} km", f"{bound} {limit} km") != "agrees"
 
 
@@ -238,22 +238,27 @@ TEXTS = st.lists(
 @given(TEXTS | st.text(max_size=200))
 def test_any_text_is_read_in_order(text: str) -> None:
     words = read(text)
-    found = quantities(words)
-    assert all(0 <= one.start < one.end <= len(words) for one in found)
-    assert [one.start for one in found] == sorted(one.start for one in found)
-    assert all(one.low <= one.high or one.kind == "score" for one in found)
-    for one, two in pairwise(found):
-        assert one.end <= two.start or (one.start, one.end) == (two.start, two.end)
+    in_order = quantities(words)
+    assert all(0 <= quantity.start < quantity.end <= len(words) for quantity in in_order)
+    assert [quantity.start for quantity in in_order] == sorted(
+        quantity.start for quantity in in_order
+    )
+    assert all(quantity.low <= quantity.high or quantity.kind == "score" for quantity in in_order)
+    for quantity, following in pairwise(in_order):
+        assert quantity.end <= following.start or (quantity.start, quantity.end) == (
+            following.start,
+            following.end,
+        )
 
 
 @given(TEXTS, TEXTS)
 def test_agreeing_and_differing_exclude_each_other(text: str, other: str) -> None:
-    found = of(text)
-    assert all(agree(one, one) and not differ(one, one) for one in found)
-    for one in found:
-        for two in of(other):
-            assert not (agree(one, two) and differ(one, two))
-            assert differ(one, two) == differ(two, one)
+    in_text = of(text)
+    assert all(agree(quantity, quantity) and not differ(quantity, quantity) for quantity in in_text)
+    for quantity in in_text:
+        for another in of(other):
+            assert not (agree(quantity, another) and differ(quantity, another))
+            assert differ(quantity, another) == differ(another, quantity)
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from tests.case_files import cases
 from ufo.transforms.english.words import (
     COUNTRIES,
+    as_written,
     fold,
     is_english,
     read,
-    said,
 )
 
 HERE = Path(__file__).parent
@@ -70,11 +70,11 @@ OTHER = "first=one 1990=1990s us=US"
 
 def test_forms_of_one_word_have_one_key() -> None:
     for pair in SAME.split():
-        one, other = pair.split("=")
-        assert keys(one) == keys(other) != [], pair
+        form, other = pair.split("=")
+        assert keys(form) == keys(other) != [], pair
     for pair in OTHER.split():
-        one, other = pair.split("=")
-        assert keys(one) != keys(other), pair
+        form, other = pair.split("=")
+        assert keys(form) != keys(other), pair
 
 
 @pytest.mark.parametrize(("token", "kind", "value", "_"), cases(HERE / "tokens.txt"))
@@ -144,4 +144,4 @@ def test_any_text_is_read_as_a_whole_and_in_order(text: str) -> None:
     ],
 )
 def test_words_are_joined_as_they_were_written(text: str, written: str) -> None:
-    assert said(read(text)) == written
+    assert as_written(read(text)) == written

@@ -25,7 +25,7 @@ def extract(text: str, question: str | None = None, whole: bool = False) -> list
     return extract_record(record, segment(text), whole)
 
 
-def said(text: str, question: str | None = None) -> list[str]:
+def claims_in(text: str, question: str | None = None) -> list[str]:
     spans, units = segment(text), extract(text, question)
     places = [unit.sentence_index for unit in units]
     assert places == sorted(places)
@@ -50,7 +50,7 @@ def test_the_claims_of_a_sentence(sentence: str, claims: str) -> None:
     ids=lambda cell: cell[:40] or "nothing",
 )
 def test_claims_stand_by_themselves_in_a_response(question: str, text: str, claims: str) -> None:
-    assert " | ".join(said(text, question or None)) == claims
+    assert " | ".join(claims_in(text, question or None)) == claims
 
 
 @pytest.mark.parametrize(("claim", "query"), cases(HERE / "queries.txt"))
@@ -93,8 +93,8 @@ def test_nothing_is_asked_about_no_words() -> None:
 
 
 def test_a_whole_sentence_is_asked_about_as_a_claim_is() -> None:
-    (found,) = extract("Ada Berg moved to Oslo in 1905.", whole=True)
-    assert found.query == "When did Ada Berg move to Oslo?"
+    (unit,) = extract("Ada Berg moved to Oslo in 1905.", whole=True)
+    assert unit.query == "When did Ada Berg move to Oslo?"
 
 
 TOLD = "Ada Berg moved to Oslo in 1905 and died in 1950."
@@ -120,8 +120,8 @@ def test_the_claims_of_a_response(
 
 def test_another_language_s_sentences_are_asked_about_as_they_are() -> None:
     record = InputRecord("k", "r", "Ada ging. Sie kam.", language="de")
-    found = extract_record(record, segment(record.text))
-    assert [tuple(one) for one in found] == [
+    units = extract_record(record, segment(record.text))
+    assert [tuple(one) for one in units] == [
         (0, "Ada ging.", "Ada ging."),
         (1, "Sie kam.", "Sie kam."),
     ]
@@ -157,7 +157,7 @@ def test_a_blank_line_begins_a_paragraph(between: str, starts: list[int]) -> Non
     ids=["a heading", "the heading of another", "a thing", "a title"],
 )
 def test_whom_an_answer_is_about(question: str | None, text: str, claims: list[str]) -> None:
-    assert said(text, question) == claims
+    assert claims_in(text, question) == claims
 
 
 MEANT: dict[str, tuple[str | None, str, str]] = {
@@ -236,12 +236,12 @@ MEANT: dict[str, tuple[str | None, str, str]] = {
 
 @pytest.mark.parametrize(("question", "text", "claims"), MEANT.values(), ids=MEANT)
 def test_whom_a_word_means(question: str | None, text: str, claims: str) -> None:
-    assert " | ".join(said(text, question)) == claims
+    assert " | ".join(claims_in(text, question)) == claims
 
 
 def test_of_two_people_none_is_guessed() -> None:
-    found = said("Ada Berg was a chemist. Jan Holm met Nils Dahl. He was impressed.")
-    assert found[1:] == ["Jan Holm met Nils Dahl.", "He was impressed."]
+    claims = claims_in("Ada Berg was a chemist. Jan Holm met Nils Dahl. He was impressed.")
+    assert claims[1:] == ["Jan Holm met Nils Dahl.", "He was impressed."]
 
 
 OPENINGS = """Still First Last Then Today Now Soon Only Often Perhaps Once Nearby Such More Never
@@ -250,9 +250,9 @@ OPENINGS = """Still First Last Then Today Now Soon Only Often Perhaps Once Nearb
 
 @pytest.mark.parametrize("word", OPENINGS.split())
 def test_what_only_opens_a_sentence_is_no_subject(word: str) -> None:
-    assert word not in said(f"{word} was the prize. It was in Oslo.")[-1]
-    assert word not in said(f"{word} came the album. He was praised.")[-1]
-    assert word not in said(f"{word}, the prize was lost. He was sad.")[-1]
+    assert word not in claims_in(f"{word} was the prize. It was in Oslo.")[-1]
+    assert word not in claims_in(f"{word} came the album. He was praised.")[-1]
+    assert word not in claims_in(f"{word}, the prize was lost. He was sad.")[-1]
 
 
 BIOGRAPHY = """Sure! Here is a short biography:
@@ -277,8 +277,11 @@ def test_claims_know_their_sentence_and_whole_sentences_are_units_too() -> None:
         "In 1990, Ada Berg won the Holm Prize.",
     ]
     rows = "| Name | Born | Field |\n| Ada Lovelace | 1815 | mathematics |"
-    (found,) = extract(rows, whole=True)
-    assert found.claim == "Ada Lovelace was born in 1815. The field of Ada Lovelace is mathematics."
+    (extracted,) = extract(rows, whole=True)
+    assert (
+        extracted.claim
+        == "Ada Lovelace was born in 1815. The field of Ada Lovelace is mathematics."
+    )
     assert extract("") == extract("", "Who?", whole=True) == []
     assert said_lines("", []) == []
     text = "One is. Two is.\n\nThree is.\nFour is.\r\n\r\nFive is."
@@ -288,13 +291,13 @@ def test_claims_know_their_sentence_and_whole_sentences_are_units_too() -> None:
 
 @given(st.text(max_size=200), st.none() | st.text(max_size=40))
 def test_any_text_is_taken(text: str, question: str | None) -> None:
-    assert all(claim == claim.strip() != "" for claim in said(text, question))
+    assert all(claim == claim.strip() != "" for claim in claims_in(text, question))
     assert by_rules.query_of(text) or not text.strip()
 
 
 def test_long_texts_are_extracted_as_their_parts_are_and_a_monster_stays_whole() -> None:
     paragraph = "Ada Berg was a chemist. She was born in Oslo and died in Paris.\n\n"
-    assert len(said(paragraph * 3_000)) == 3_000 * len(said(paragraph))
+    assert len(claims_in(paragraph * 3_000)) == 3_000 * len(claims_in(paragraph))
     names = " ".join(f"Ada{number} Berg{number} was a chemist." for number in range(2_000))
     assert len(extract(names)) == 2_000
     monster = "Berg " + "was here and " * 5_000 + "left."
@@ -327,8 +330,8 @@ def test_no_word_is_lost_whatever_is_said(sentence: str) -> None:
 def test_another_language_has_no_claims_that_are_only_marks() -> None:
     text = "Ada ging.[^1]\n\nhttps://example.org\n\n$$F = ma$$\n\n<b>Sie</b> kam.\n\n[^1]: Dahl."
     record = InputRecord("k", "r", text, language="de")
-    found = [unit.claim for unit in extract_record(record, segment(text))]
-    assert found == ["Ada ging.", "Sie kam."]
+    claims = [unit.claim for unit in extract_record(record, segment(text))]
+    assert claims == ["Ada ging.", "Sie kam."]
 
 
 SOUP = st.lists(
@@ -399,7 +402,7 @@ def test_any_markdown_is_read(text: str) -> None:
 
 @pytest.mark.parametrize("row", cases(HERE / "abstentions.txt"), ids=lambda row: row[0][:40])
 def test_a_response_that_only_abstains_has_no_claim(row: list[str]) -> None:
-    assert said(row[0]) == []
+    assert claims_in(row[0]) == []
 
 
 @pytest.mark.parametrize(
@@ -428,7 +431,7 @@ def test_a_text_abstains_if_it_says_nothing_else(
     ],
 )
 def test_one_of_several_is_not_all_of_them(text: str, claims: list[str]) -> None:
-    assert said(text) == claims
+    assert claims_in(text) == claims
 
 
 def test_an_abstention_in_another_language_makes_no_claim() -> None:

@@ -12,22 +12,22 @@ def claims(sentence: str) -> list[str]:
 
 @pytest.mark.parametrize("word", ["and", "but", "while", "whereas", "although", "because"])
 def test_a_second_clause_begins_with_one_of_these_words(word: str) -> None:
-    found = claims(f"Jan Holm left Oslo, {word} Ada Berg stayed there.")
-    assert found == ["Jan Holm left Oslo.", "Ada Berg stayed there."]
+    extracted = claims(f"Jan Holm left Oslo, {word} Ada Berg stayed there.")
+    assert extracted == ["Jan Holm left Oslo.", "Ada Berg stayed there."]
 
 
 @pytest.mark.parametrize("word", ["best", "widely", "well"])
 def test_what_somebody_is_known_for_is_a_claim(word: str) -> None:
-    found = claims(f"Jan Holm is a poet {word} known for his wit.")
-    assert found == ["Jan Holm is a poet.", f"Jan Holm is {word} known for his wit."]
+    extracted = claims(f"Jan Holm is a poet {word} known for his wit.")
+    assert extracted == ["Jan Holm is a poet.", f"Jan Holm is {word} known for his wit."]
 
 
 @pytest.mark.parametrize(
     "origin", ["a German", "a Spanish", "a Chinese", "a French", "an Israeli", "an Iraqi"]
 )
 def test_where_somebody_is_from_and_the_occupation_are_two_claims(origin: str) -> None:
-    found = claims(f"Jan Holm was {origin} actor.")
-    assert found == [f"Jan Holm was {origin.split()[1]}.", "Jan Holm was an actor."]
+    extracted = claims(f"Jan Holm was {origin} actor.")
+    assert extracted == [f"Jan Holm was {origin.split()[1]}.", "Jan Holm was an actor."]
 
 
 @pytest.mark.parametrize(
@@ -43,14 +43,16 @@ def test_a_subject_or_a_game_is_not_where_somebody_is_from(occupation: str) -> N
 
 @pytest.mark.parametrize("verb", ["include", "included"])
 def test_each_member_of_a_list_is_a_claim(verb: str) -> None:
-    found = claims(f"Its members {verb} Ada Berg, Jan Holm and Eva Lund.")
-    assert found == [f"Its members {verb} {name}." for name in ("Ada Berg", "Jan Holm", "Eva Lund")]
+    extracted = claims(f"Its members {verb} Ada Berg, Jan Holm and Eva Lund.")
+    assert extracted == [
+        f"Its members {verb} {name}." for name in ("Ada Berg", "Jan Holm", "Eva Lund")
+    ]
 
 
 @pytest.mark.parametrize("event", ["founded", "established", "built", "formed", "born"])
 def test_the_date_and_the_place_of_an_event_are_two_claims(event: str) -> None:
-    found = claims(f"The last was {event} in 1946 in Oslo.")
-    assert found == [f"The last was {event} in 1946.", f"The last was {event} in Oslo."]
+    extracted = claims(f"The last was {event} in 1946 in Oslo.")
+    assert extracted == [f"The last was {event} in 1946.", f"The last was {event} in Oslo."]
 
 
 @pytest.mark.parametrize(
@@ -59,8 +61,8 @@ def test_the_date_and_the_place_of_an_event_are_two_claims(event: str) -> None:
     + [f"a {word} of" for word in ("number", "variety", "series", "host", "range")],
 )
 def test_an_example_takes_the_place_of_what_is_counted(many: str) -> None:
-    found = claims(f"Ada Berg painted {many} animals, including old cats.")
-    assert found == [f"Ada Berg painted {many} animals.", "Ada Berg painted old cats."]
+    extracted = claims(f"Ada Berg painted {many} animals, including old cats.")
+    assert extracted == [f"Ada Berg painted {many} animals.", "Ada Berg painted old cats."]
 
 
 @pytest.mark.parametrize("post", ["positions", "roles", "posts", "offices", "capacities"])
@@ -121,8 +123,10 @@ def test_a_sentence_of_five_words_is_split() -> None:
 
 
 def test_a_comma_before_a_curly_quotation_mark_ends_an_item() -> None:
-    found = claims("His works include “The Sea,” “Always,” and “Still”.")
-    assert found == [f"His works include “{title}”." for title in ("The Sea", "Always", "Still")]
+    extracted = claims("His works include “The Sea,” “Always,” and “Still”.")
+    assert extracted == [
+        f"His works include “{title}”." for title in ("The Sea", "Always", "Still")
+    ]
 
 
 @pytest.mark.parametrize(("words", "count"), [(90, 2), (91, 1)])

@@ -15,7 +15,7 @@ def table(text: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.split("=>")] for line in text.strip().split("\n")]
 
 
-def said(text: str) -> Wording:
+def wording_of(text: str) -> Wording:
     return Wording(text.split(), lower(text.split()))
 
 
@@ -33,7 +33,7 @@ LONG = " ".join(["Ada", *"bcdefghijkl"])  # twelve words
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "expected"),
     [
         *table(PARSED),
         pytest.param(f"{LONG} moved", f"0 12 {LONG}", id="a subject of twelve words"),
@@ -41,10 +41,10 @@ LONG = " ".join(["Ada", *"bcdefghijkl"])  # twelve words
         pytest.param(f"{LONG} m moved", "0 13", id="a subject of thirteen words"),
     ],
 )
-def test_the_subject_and_the_verb_of_a_clause(text: str, found: str) -> None:
-    one = clause.parse(*said(text))
-    shown = f"{one.start} {one.verb} {' '.join(one.subject)}" if one else "nothing"
-    assert shown.rstrip() == found
+def test_the_subject_and_the_verb_of_a_clause(text: str, expected: str) -> None:
+    parsed = clause.parse(*wording_of(text))
+    shown = f"{parsed.start} {parsed.verb} {' '.join(parsed.subject)}" if parsed else "nothing"
+    assert shown.rstrip() == expected
 
 
 def test_a_clause_without_a_verb_has_none() -> None:
@@ -86,7 +86,7 @@ In Oslo, Ada, which sang, moved. => 2"""
     ],
 )
 def test_a_subject_begins_after_an_opening(text: str, start: str) -> None:
-    assert clause.subject_start(*said(text)) == int(start)
+    assert clause.subject_start(*wording_of(text)) == int(start)
 
 
 LENGTHS = """University of Zurich was => 3
@@ -118,7 +118,7 @@ def test_words_that_are_one_name(text: str, name: bool) -> None:
     [("The", 0), ("The Beatles sang", 2), ("Ada moved", 1), ("Then came", 0), ('"Then came', 1)],
 )
 def test_the_name_at_the_beginning_of_a_sentence(text: str, length: int) -> None:
-    assert clause.opening_name_length(*said(text)) == length
+    assert clause.opening_name_length(*wording_of(text)) == length
 
 
 NAMES = """Ada met Jan Holm => Ada | Jan Holm
@@ -134,8 +134,8 @@ Then la Oslo =>
 @pytest.mark.parametrize(("text", "names"), table(NAMES))
 def test_names_in_a_sentence(text: str, names: str) -> None:
     words = text.split()
-    found = clause.names_in(words, lower(words), 0)
-    assert " | ".join(" ".join(words[at:end]) for at, end in found) == names
+    spans = clause.names_in(words, lower(words), 0)
+    assert " | ".join(" ".join(words[at:end]) for at, end in spans) == names
 
 
 @pytest.mark.parametrize("before", ["in", "at", "from", "near", "across", "on", "the", "a", "an"])
@@ -312,11 +312,11 @@ Ada may have died and was old."""
     + [(text, False) for text in STATED.split("\n")],
 )
 def test_a_sentence_that_only_talks(text: str, talk: bool) -> None:
-    assert is_talk(said(text)) is talk
+    assert is_talk(wording_of(text)) is talk
 
 
 def test_a_part_that_begins_as_its_sentence_does_not_instruct() -> None:
-    assert not is_talk(said("Add the salt."), opens=False)
+    assert not is_talk(wording_of("Add the salt."), opens=False)
 
 
 WORDINGS = """1. Ada was born. => Ada was born.
@@ -326,7 +326,7 @@ However, ada was born. => Ada was born.
 
 @pytest.mark.parametrize(("text", "words"), table(WORDINGS))
 def test_a_sentence_is_read_without_what_surrounds_it(text: str, words: str) -> None:
-    assert wording(text) == said(words)
+    assert wording(text) == wording_of(words)
 
 
 HERE = Path(__file__).parent
@@ -334,8 +334,8 @@ HERE = Path(__file__).parent
 
 @pytest.mark.parametrize("sentence", [row[0] for row in cases(HERE / "abstentions.txt")])
 def test_an_abstention_makes_no_claim(sentence: str) -> None:
-    said = wording(sentence)
-    assert abstains(sentence) or not is_claim(sentence, said)
+    sentence_wording = wording(sentence)
+    assert abstains(sentence) or not is_claim(sentence, sentence_wording)
 
 
 FOREIGN = """Das weiß ich nicht.

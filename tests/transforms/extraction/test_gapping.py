@@ -80,13 +80,15 @@ def coordinated(draw: st.DrawFn) -> tuple[str, list[Part]]:
             shape = draw(st.sampled_from(PREDICATES[verb]))
         elif draw(st.integers(0, 3)) == 0:  # "in Oslo in 1867 and Jan in 1859"
             shape = draw(st.sampled_from(PREDICATES[verb]))
-        said = shape.format(where=where, when=when, count=count, what=what, who=who)
-        told = [value for value in (where, when, count, what, who) if f" {value}" in f" {said}"]
+        ending = shape.format(where=where, when=when, count=count, what=what, who=who)
+        details = [
+            value for value in (where, when, count, what, who) if f" {value}" in f" {ending}"
+        ]
         own = "" if at and shared else subject
         if own and at and gapped and not fresh and draw(st.integers(0, 4)) == 0:
             own += ","  # "and Jan, in Oslo"
-        words = [own, "" if at and gapped and not fresh else verb, said]
-        parts.append(Part(own.rstrip(","), told, " ".join(filter(None, words))))
+        words = [own, "" if at and gapped and not fresh else verb, ending]
+        parts.append(Part(own.rstrip(","), details, " ".join(filter(None, words))))
     between = draw(st.sampled_from([", ", "; "]))
     texts = [part.text for part in parts]
     joints = JOINTS[:2] if shared else JOINTS
@@ -129,5 +131,5 @@ def test_no_claim_takes_a_subject_and_what_is_said_from_different_parts(
 def test_each_name_and_number_is_in_a_claim(drawn: tuple[str, list[Part]]) -> None:
     sentence, parts = drawn
     text = " ".join(claims_of(sentence))
-    told = [value for part in parts for value in [*part.told, part.subject] if value]
-    assert [value for value in told if not has(text, value)] == []
+    details = [value for part in parts for value in [*part.told, part.subject] if value]
+    assert [value for value in details if not has(text, value)] == []

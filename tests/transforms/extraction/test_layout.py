@@ -20,19 +20,21 @@ SHOWN = (HERE / "layout_shown.txt").read_text(encoding="utf-8")
 def shown(text: str, block: LayoutBlock) -> str:
     cells = [
         "".join(
-            f"[{text[one.start : one.end]}|{one.style}]" if one.style else text[one.start : one.end]
-            for one in cell
+            f"[{text[piece.start : piece.end]}|{piece.style}]"
+            if piece.style
+            else text[piece.start : piece.end]
+            for piece in cell
         )
         for cell in block.cells
     ]
     kind = "head" if block.head else block.kind
-    said = f"{kind} {block.level} {block.marker}: {' ; '.join(cells)}"
-    return said.replace("\n", " ").rstrip()
+    line = f"{kind} {block.level} {block.marker}: {' ; '.join(cells)}"
+    return line.replace("\n", " ").rstrip()
 
 
 def test_markdown_is_shown_as_read() -> None:
-    found = layout(TEXT)
-    assert [shown(TEXT, one) for one in found] == SHOWN.splitlines()
+    blocks = layout(TEXT)
+    assert [shown(TEXT, one) for one in blocks] == SHOWN.splitlines()
 
 
 BLOCKS: dict[str, tuple[str, list[str]]] = {
@@ -337,30 +339,30 @@ def test_a_label_stands_after_any_marker(marker: str) -> None:
     "label", ["Genre", "Job", "Occupation", "Position", "Profession", "Role", "Status", "Type"]
 )
 def test_these_labels_are_of_the_topic(label: str) -> None:
-    found = claims(f"# Ada Berg\n- {label}: a chemist")
-    assert found == [f"The {label.lower()} of Ada Berg is a chemist."]
+    extracted = claims(f"# Ada Berg\n- {label}: a chemist")
+    assert extracted == [f"The {label.lower()} of Ada Berg is a chemist."]
 
 
 @pytest.mark.parametrize(
     "head", ["Value", "Detail", "Details", "Information", "Description", "Fact", "Facts"]
 )
 def test_under_these_heads_are_values(head: str) -> None:
-    found = claims(f"# Vik\n| What | {head} |\n|--|--|\n| Capital | Oslo |")
-    assert found == ["The capital of Vik is Oslo."]
+    extracted = claims(f"# Vik\n| What | {head} |\n|--|--|\n| Capital | Oslo |")
+    assert extracted == ["The capital of Vik is Oslo."]
 
 
 @pytest.mark.parametrize(
     "head", ["Feature", "Aspect", "Attribute", "Property", "Characteristic", "Category", "Criteria"]
 )
 def test_under_these_heads_are_properties_of_the_other_columns(head: str) -> None:
-    found = claims(f"| {head} | Norway | Peru |\n|--|--|--|\n| Capital | Oslo | Lima |")
-    assert found == ["The capital of Norway is Oslo.", "The capital of Peru is Lima."]
+    extracted = claims(f"| {head} | Norway | Peru |\n|--|--|--|\n| Capital | Oslo | Lima |")
+    assert extracted == ["The capital of Norway is Oslo.", "The capital of Peru is Lima."]
 
 
 @pytest.mark.parametrize("head", ["No", "No.", "Nr", "Rank", "Position", "Index", "ID", "#"])
 def test_numbers_of_rows_say_nothing(head: str) -> None:
-    found = claims(f"| {head} | Country | Capital |\n|--|--|--|\n| 1 | Norway | Oslo |")
-    assert found == ["The capital of Norway is Oslo."]
+    extracted = claims(f"| {head} | Country | Capital |\n|--|--|--|\n| 1 | Norway | Oslo |")
+    assert extracted == ["The capital of Norway is Oslo."]
 
 
 @pytest.mark.parametrize(
@@ -382,9 +384,9 @@ def test_pieces_are_in_order_and_lose_no_word(text: str) -> None:
     for block in layout(text):
         assert block.kind == "row" or len(block.cells) <= 1
         covered += sum(map(str.isalnum, block.marker))
-        for one in (piece for cell in block.cells for piece in cell):
-            assert at <= one.start < one.end <= len(text)
-            covered += sum(map(str.isalnum, text[one.start : one.end]))
-            at = one.end
+        for span in (piece for cell in block.cells for piece in cell):
+            assert at <= span.start < span.end <= len(text)
+            covered += sum(map(str.isalnum, text[span.start : span.end]))
+            at = span.end
     if not any(mark in text for mark in ("://", "```", "~~~", "](")):
         assert covered == sum(map(str.isalnum, text))

@@ -100,26 +100,26 @@ def judged(opened: Callable[..., OpenUnits]) -> Asked:
 
     def ask(judge: Judge) -> Judged:
         judge.name = "mine"
-        found = [Found([Retrieved(Passage("They say so."), 0.5)]), Found()]
+        answers = [Found([Retrieved(Passage("They say so."), 0.5)]), Found()]
         units = opened(["Oslo is large.", "Rome is large."])
-        return asyncio.run(judge.verify(units, "here", found))
+        return asyncio.run(judge.verify(units, "here", answers))
 
     return ask
 
 
 def test_its_outcomes_are_rows_that_a_table_can_hold(judged: Asked) -> None:
-    one, other = judged(Plain()).evidence
-    assert one.outcome == "supported"
-    assert one.label == 1
-    assert one.probability == 1.0
-    assert one.rank == 1
-    assert one.judge == "mine"
-    assert one.source == "here"
-    assert one.retrieval_score == 0.5
-    assert one.citation == "They"
-    assert one.citation_found
-    assert one.answer == "They"
-    assert one.rationale == "half a \ufffd character"
+    first, other = judged(Plain()).evidence
+    assert first.outcome == "supported"
+    assert first.label == 1
+    assert first.probability == 1.0
+    assert first.rank == 1
+    assert first.judge == "mine"
+    assert first.source == "here"
+    assert first.retrieval_score == 0.5
+    assert first.citation == "They"
+    assert first.citation_found
+    assert first.answer == "They"
+    assert first.rationale == "half a \ufffd character"
     assert other.outcome == "noans"
     assert other.reason == "no_passages"
     assert other.passage_id is None
@@ -139,10 +139,10 @@ def test_its_outcomes_are_rows_that_a_table_can_hold(judged: Asked) -> None:
     ids=["that returns something else", "without outcome and verify"],
 )
 def test_a_judge_costs_its_judgements(judged: Asked, judge: Judge, kind: str, message: str) -> None:
-    found = judged(judge)
-    assert [row.outcome for row in found.evidence] == ["error", "noans"]
-    (failure,) = found.failures
-    assert found.evidence[0].reason == "exception"
+    result = judged(judge)
+    assert [row.outcome for row in result.evidence] == ["error", "noans"]
+    (failure,) = result.failures
+    assert result.evidence[0].reason == "exception"
     assert failure.error_type == kind
     assert failure.message == f"error in judge mine: {kind}: {message}"
 
@@ -156,6 +156,6 @@ def test_a_citation_is_an_exact_quote_up_to_white_space() -> None:
     passage = "The Alma Bridge\nwas  opened in 1932.\u00a0It is “long”."
     quoted = ["was opened in 1932", " The Alma\tBridge ", "“was opened in 1932.”", "1932. It is"]
     wrong = ["was opened in 1933", "the alma bridge", "The Alma Bridge … 1932", "", '""']
-    found = [text for text in quoted + wrong if citation_found(text, passage)]
-    assert found == quoted
+    exact = [text for text in quoted + wrong if citation_found(text, passage)]
+    assert exact == quoted
     assert citation_found("It is “long”.", passage)

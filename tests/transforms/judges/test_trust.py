@@ -24,8 +24,8 @@ LINES = {
 @pytest.mark.parametrize("name", ["overlap", "bundled"])
 @pytest.mark.parametrize(("types", "line"), LINES.items())
 def test_the_line_is_of_the_evidence_at_hand(name: str, types: tuple[str, ...], line: str) -> None:
-    said = trust_line(["offline"], [shown(name)], [*types, *types])
-    assert said == f"A first look; for findings use a model. {line}"
+    trust = trust_line(["offline"], [shown(name)], [*types, *types])
+    assert trust == f"A first look; for findings use a model. {line}"
 
 
 @pytest.mark.parametrize("n", range(1, len(TYPES) + 1))
@@ -55,14 +55,14 @@ def test_what_was_not_judged_has_no_line() -> None:
 
 
 def test_a_verifier_of_ones_own_says_how_often_it_is_right() -> None:
-    said = trust_line(["offline"], ["mine@1"], ["web"], "always right")
-    assert said.endswith("model. The verifier's author says: always right.")
+    trust = trust_line(["offline"], ["mine@1"], ["web"], "always right")
+    assert trust.endswith("model. The verifier's author says: always right.")
     assert trust_line(["offline"], ["mine@1"], ["web"], "right " * 20).endswith("use a model.")
 
 
 def test_any_other_judge_was_not_measured() -> None:
-    said = "How often this judge is right was not measured: read the evidence, or label a sample."
-    assert trust_line(["llm"], ["m"], ["reference"]) == said
+    trust = "How often this judge is right was not measured: read the evidence, or label a sample."
+    assert trust_line(["llm"], ["m"], ["reference"]) == trust
 
 
 def test_the_figures_are_of_each_kind_of_evidence() -> None:

@@ -10,7 +10,7 @@ from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.forms import Capabilities
 from ufo.transforms.llm.request import Completion, Function, LlmError, Message, Request
-from ufo.transforms.llm.send import Timing
+from ufo.transforms.llm.retry import Timing
 
 WORDS = {"type": "object", "properties": {"word": {"type": "string"}}}
 SCHEMA = {**WORDS, "required": ["word"], "additionalProperties": False}
@@ -49,8 +49,10 @@ class Asked:
         **settings: Any,
     ) -> None:
         endpoint = Endpoint("offline-judge", base_url or server.base_url, timeout=timeout)
-        given = {endpoint: known} if known else {}
-        self.settings = ClientSettings({"verifier": endpoint}, capabilities=given, **settings)
+        capabilities = {endpoint: known} if known else {}
+        self.settings = ClientSettings(
+            {"verifier": endpoint}, capabilities=capabilities, **settings
+        )
         self.pauses: list[float] = []
         self.now = 0.0
         self.results: list[Any] = asyncio.run(self._ask(requests, at_once))

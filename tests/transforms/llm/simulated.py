@@ -6,7 +6,8 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from ufo.transforms.llm.errors import SendError
-from ufo.transforms.llm.send import Limiter, RateLimits, Sent, Timing
+from ufo.transforms.llm.limiter import AdmittedRequest, Limiter, RateLimits
+from ufo.transforms.llm.retry import Timing
 from ufo.transforms.llm.tokens import tokens_at_most
 
 BODY = {"messages": [{"role": "user", "content": "word " * 60}]}
@@ -41,7 +42,7 @@ def simulate(main: Callable[[Simulated], Awaitable[Any]]) -> Any:
         return runner.run(run())
 
 
-def limiter(loop: Simulated, limits: RateLimits, **more: Any) -> Limiter:
+def limiter_of(loop: Simulated, limits: RateLimits, **more: Any) -> Limiter:
     return Limiter(limits, timing=Timing(chance=lambda: 0.5, clock=loop.time), **more)
 
 
@@ -50,21 +51,23 @@ def refused(status: str = "429", **more: Any) -> SendError:
 
 
 @asynccontextmanager
-async def admitted(its: Limiter, body: Mapping[str, Any] = BODY) -> AsyncIterator[Sent]:
+async def admitted(
+    limiter: Limiter, body: Mapping[str, Any] = BODY
+) -> AsyncIterator[AdmittedRequest]:
     """A request in flight until the block ends."""
-    sent = await its.admit(body)
+    sent = await limiter.admit(body)
     try:
         yield sent
     finally:
-        its.release()
+        limiter.release()
 
 
 async def exchange(
-    its: Limiter, loop: Simulated, seconds: float, body: Mapping[str, Any] = BODY
+    limiter: Limiter, loop: Simulated, seconds: float, body: Mapping[str, Any] = BODY
 ) -> tuple[float, float]:
     """Send a request that takes so many seconds; returns when it was sent and answered."""
-    async with admitted(its, body) as sent:
+    async with admitted(limiter, body) as sent:
         started = loop.time()
         await asyncio.sleep(seconds)
-        its.answered(sent, {}, tokens_at_most(body) // 2)
+        limiter.answered(sent, {}, tokens_at_most(body) // 2)
     return started, loop.time()

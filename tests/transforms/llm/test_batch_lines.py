@@ -86,14 +86,14 @@ def test_a_reply_is_charged_to_the_first_response_alone(store: BatchStore) -> No
     (key,) = keys(store)
     (request,) = store.sent(store.plan(HERE, 1, {key: 1.0})).values()
     store.put(key, Reply("200", SAID, "q1"), replace(request.usage, prompt_tokens=7))
-    said, (row,) = send(BatchLine(store, HERE, SENT))
-    assert said == SAID
+    reply, (row,) = send(BatchLine(store, HERE, SENT))
+    assert reply == SAID
     assert row.prompt_tokens == 7
     assert not row.cached
     for other in (call(response_id="r9"), call(step="extract"), call(source="web")):
         other = replace(other, key=SENT.key)
-        said, (row,) = send(BatchLine(store, HERE, other), other)
-        assert said == SAID
+        reply, (row,) = send(BatchLine(store, HERE, other), other)
+        assert reply == SAID
         assert row.cached
         assert row.prompt_tokens == 0
         assert row.request_id == "q1"
@@ -228,9 +228,9 @@ def test_an_error_is_read_in_any_shape(
     ],
 )
 def test_an_error_without_a_status_that_every_request_would_meet_is_final(error: Any) -> None:
-    found = error_of(HERE, reply_in(line_of(None, error)))
-    assert found is not None
-    assert found.final
+    failure = error_of(HERE, reply_in(line_of(None, error)))
+    assert failure is not None
+    assert failure.final
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tests.llm_server import LlmServer
 from ufo.schemas.errors import RunError
 from ufo.transforms.llm.batch_api import BatchState, OpenAiBatches
-from ufo.transforms.llm.batch_store import ASKING, STORED, Batch, BatchStore, Reply, Sent
+from ufo.transforms.llm.batch_store import ASKING, STORED, Batch, BatchStore, Reply, BatchedRequest
 from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.errors import SendError
 from ufo.transforms.llm.usage import usage_row
@@ -70,11 +70,11 @@ def test_replies_are_those_to_the_requests(submit: Submitting, llm_server: LlmSe
     assert states[2].word == "completed"
     assert states[2].done == 6
     assert [one.ended for one in states] == [False, False, True]
-    found = replies(api, states[-1])
-    assert set(found) == {f"a{number}" for number in range(6)}
-    message = found["a5"].payload["choices"][0]["message"]
+    by_key = replies(api, states[-1])
+    assert set(by_key) == {f"a{number}" for number in range(6)}
+    message = by_key["a5"].payload["choices"][0]["message"]
     assert message["content"].startswith("As far as I know, ? 5")
-    assert len({(reply.status, reply.request_id) for reply in found.values()}) == 6
+    assert len({(reply.status, reply.request_id) for reply in by_key.values()}) == 6
     files = (states[-1].source, *states[-1].files)
     assert set(files) == set(llm_server.batches.files)
     for _ in range(2):  # again, after a kill
@@ -91,9 +91,9 @@ def test_a_batch_is_found_by_its_name(submit: Submitting, llm_server: LlmServer)
     assert "broke" in error.message
     for number in range(120):  # more than a page of the list
         submit(body(number + 1), name=f"n{number}")
-    found = api.find("lost", "file-0")
-    assert found == "batch_" + "0" * 32
-    assert [*replies(api, api.state(found))] == ["lost0"]
+    name = api.find("lost", "file-0")
+    assert name == "batch_" + "0" * 32
+    assert [*replies(api, api.state(name))] == ["lost0"]
     assert api.find("other", "file-0") is None
     assert llm_server.batches.repeated() == []
 
@@ -104,20 +104,20 @@ def test_a_batch_that_ends_early_has_the_replies_there_are(
 ) -> None:
     batches = llm_server.batches
     (batches.expires if status == "expired" else batches.cancels).append(1)
-    state, found = submit.ended(body(0), body(1))
+    state, by_key = submit.ended(body(0), body(1))
     assert state.code == status
     assert state.done == 1
-    assert found["a0"].status == "200"
-    assert found["a1"].status == f"batch_{status}"
-    message = found["a1"].payload["error"]["message"]
+    assert by_key["a0"].status == "200"
+    assert by_key["a1"].status == f"batch_{status}"
+    message = by_key["a1"].payload["error"]["message"]
     assert "was not executed" in message or "expired" in message
     # The server sees what is asked twice: what was answered, not what was left.
     for number, repeated in ((1, 0), (0, 1)):
         submit(body(number), name="bc"[number])
         assert len(batches.repeated()) == repeated
-    state, found = submit.ended(body(0), body(1, model="other"))  # is wrong as a whole
+    state, by_key = submit.ended(body(0), body(1, model="other"))  # is wrong as a whole
     assert state.code == "model_not_found"
-    assert found == {}
+    assert by_key == {}
     assert "line 2" in state.message
 
 
@@ -146,8 +146,8 @@ ANSWER = Reply("200", {"choices": []}, "q1")
 def stores(tmp_path: Path) -> Iterator[list[BatchStore]]:
     """The stores of two runs in one file."""
     path = str(tmp_path / "cache.batches")
-    with closing(BatchStore(path, "one")) as one, closing(BatchStore(path, "two")) as two:
-        yield [one, two]
+    with closing(BatchStore(path, "one")) as first, closing(BatchStore(path, "two")) as two:
+        yield [first, two]
 
 
 def sent(store: BatchStore, *keys: str, round_: int = 1, endpoint: Endpoint = HERE) -> Batch:
@@ -158,11 +158,11 @@ def sent(store: BatchStore, *keys: str, round_: int = 1, endpoint: Endpoint = HE
 
 
 def test_a_run_sees_nothing_of_another_run_in_the_file(stores: list[BatchStore]) -> None:
-    one, two = stores
-    batch = sent(one, "r-1-a-0", "r-2-a-0")
-    one.put("r-1-a-0", ANSWER, ROW)
-    one.ask("r-3-a-0", HERE, body(3), ROW)
-    one.claim("owner", ["k"])
+    first, two = stores
+    batch = sent(first, "r-1-a-0", "r-2-a-0")
+    first.put("r-1-a-0", ANSWER, ROW)
+    first.ask("r-3-a-0", HERE, body(3), ROW)
+    first.claim("owner", ["k"])
     assert two.ask("r-1-a-0", HERE, body(1), ROW) == (None, ROW)
     assert not two.knows("r-2")
     assert two.claimed("owner", ["k"]) == set()
@@ -174,19 +174,19 @@ def test_a_run_sees_nothing_of_another_run_in_the_file(stores: list[BatchStore])
 
 
 def test_what_a_run_ends_or_begins_changes_nothing_of_another(stores: list[BatchStore]) -> None:
-    one, two = stores
-    batch = sent(one, "r-2-a-0")
-    one.ask("r-3-a-0", HERE, body(3), ROW)
-    one.claim("owner", ["k"])
+    first, two = stores
+    batch = sent(first, "r-2-a-0")
+    first.ask("r-3-a-0", HERE, body(3), ROW)
+    first.claim("owner", ["k"])
     two.begin()
     two.settle()
     two.take_back(batch)
     two.put("r-2-a-0", ANSWER, ROW)
     two.forget()
-    assert [key for key, _ in one.bodies(HERE, 9)] == ["r-3-a-0"]
-    assert one.sent(batch) == {"r-2-a-0": Sent(0, 2.0, ROW)}
-    assert one.under_way() == [batch]
-    assert one.claim("other", ["k"]) == ([], True)
+    assert [key for key, _ in first.bodies(HERE, 9)] == ["r-3-a-0"]
+    assert first.sent(batch) == {"r-2-a-0": BatchedRequest(0, 2.0, ROW)}
+    assert first.under_way() == [batch]
+    assert first.claim("other", ["k"]) == ([], True)
 
 
 def test_requests_of_an_endpoint_are_in_a_batch_of_their_own(stores: list[BatchStore]) -> None:
@@ -221,7 +221,7 @@ def test_only_what_is_sent_and_not_answered_is_reserved(stores: list[BatchStore]
     for key, reply in zip(keys, (ANSWER, None, ANSWER), strict=False):
         store.put(key, reply, ROW)
     assert store.reserved() == 2.0
-    assert store.sent(batch) == {keys[3]: Sent(0, 2.0, ROW)}
+    assert store.sent(batch) == {keys[3]: BatchedRequest(0, 2.0, ROW)}
     held = store.held()
     assert held["batch_requests"] == 1
     assert held["batch_replies"] == 2
@@ -234,12 +234,12 @@ def test_a_request_has_its_reply_but_one_that_is_to_be_repeated(stores: list[Bat
     paid = replace(ROW, prompt_tokens=7, response_id="r2")
     for key, reply in zip(keys, (ANSWER, ANSWER, None), strict=True):
         store.put(key, reply, paid)
-    found = [store.ask(key, HERE, body(9), ROW) for key in keys]
-    assert found == [(ANSWER, paid), (ANSWER, paid), (None, paid)]
+    answers = [store.ask(key, HERE, body(9), ROW) for key in keys]
+    assert answers == [(ANSWER, paid), (ANSWER, paid), (None, paid)]
     assert list(store.bodies(HERE, 9)) == [(keys[2], body(1))]
     sent(store, keys[2])
     assert store.sent(batch) == {}
-    assert [*store.sent(store.under_way()[-1]).values()] == [Sent(1, 2.0, paid)]
+    assert [*store.sent(store.under_way()[-1]).values()] == [BatchedRequest(1, 2.0, paid)]
 
 
 def test_a_process_forgets_requests_that_an_earlier_one_did_not_send(
@@ -277,7 +277,7 @@ def test_what_is_written_together_is_written_as_a_whole(stores: list[BatchStore]
 
     with pytest.raises(ValueError, match="not of the file"):
         fail()
-    assert store.sent(batch) == {"r-1-a-0": Sent(0, 2.0, ROW)}
+    assert store.sent(batch) == {"r-1-a-0": BatchedRequest(0, 2.0, ROW)}
 
 
 def test_requests_of_a_batch_that_was_not_taken_are_new_again(stores: list[BatchStore]) -> None:

@@ -53,8 +53,8 @@ def test_many_at_once_stay_below_the_cap_and_use_it(path: str) -> None:
     # Each may cost 10 and costs 4: the seventh begins at 24, the eighth would at 28.
     assert len(stopped) == 13
     assert "--max_cost 35: 28 US dollars" in stopped[0].message
-    found = {REQUESTS: 7, IN_FLIGHT: 0, "prompt_tokens": 49, "completion_tokens": 28, COST: 28}
-    assert UsageReader(path).totals() == {**found, RESERVED: 0}
+    totals = {REQUESTS: 7, IN_FLIGHT: 0, "prompt_tokens": 49, "completion_tokens": 28, COST: 28}
+    assert UsageReader(path).totals() == {**totals, RESERVED: 0}
     assert [written.cost_usd for written in UsageReader(path).rows()] == [4] * 7
     # Who stopped has stopped, for small requests too.
     with pytest.raises(CostCapped):
@@ -225,12 +225,12 @@ def test_each_number_of_a_price_is_zero_or_more(tmp_path: Path, field: str, numb
         load_prices(str(path))
 
 
-@pytest.mark.parametrize(("text", "said"), tables("endpoints")["prices"])
-def test_what_is_no_price_is_reported(tmp_path: Path, text: str | None, said: str) -> None:
+@pytest.mark.parametrize(("text", "message"), tables("endpoints")["prices"])
+def test_what_is_no_price_is_reported(tmp_path: Path, text: str | None, message: str) -> None:
     path = tmp_path / "wrong.yaml"
     if text is not None:
         path.write_text(text)
-    with pytest.raises(UsageError, match=re.escape(said)) as error:
+    with pytest.raises(UsageError, match=re.escape(message)) as error:
         load_prices(str(path))
     assert "wrong.yaml" in error.value.message
 

@@ -12,7 +12,8 @@ from unittest.mock import Mock
 import pytest
 
 from ufo.schemas.records import Usage
-from ufo.transforms.llm.cache import CachingClient, Memory, request_keys
+from ufo.transforms.llm.cache import JsonCache
+from ufo.transforms.llm.caching_client import CachingClient, request_keys
 from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.fake import FakeClient
@@ -40,13 +41,13 @@ class Model(FakeClient):
         return [Choice(f"answer {next(self.numbers)}", logprob_mean=-0.5) for _ in range(request.n)]
 
     async def complete(self, request: Request) -> Completion:
-        made = await super().complete(request)
+        completion = await super().complete(request)
         if self.gate is not None:
             await self.gate.wait()
         row = replace(
-            made.usage[0], prompt_tokens=10 * request.n, completion_tokens=3, cost_usd=0.01
+            completion.usage[0], prompt_tokens=10 * request.n, completion_tokens=3, cost_usd=0.01
         )
-        return replace(made, usage=[row])
+        return replace(completion, usage=[row])
 
 
 def texts(completion: Completion) -> list[str]:
@@ -58,16 +59,18 @@ def run(tmp_path: Path) -> Iterator[Run]:
     """Asks a model at once, with a cache before it, each time as a process of its own would."""
     stores: list[SqliteStore] = []
 
-    def one(model: FakeClient, *requests: Request, settings: ClientSettings = SETTINGS) -> Any:
+    def ask_model(
+        model: FakeClient, *requests: Request, settings: ClientSettings = SETTINGS
+    ) -> Any:
         async def ask() -> list[Any]:
-            client = CachingClient(model, settings, Memory(stores[-1]))
+            client = CachingClient(model, settings, JsonCache(stores[-1]))
             asked = (client.complete(request) for request in requests)
             return await asyncio.gather(*asked, return_exceptions=True)
 
         stores.append(SqliteStore(str(tmp_path / "cache.sqlite"), pytest.fail))
         return asyncio.run(ask())
 
-    yield one
+    yield ask_model
     for store in stores:
         store.close()
 
@@ -90,8 +93,8 @@ def another(**changes: Any) -> dict[str, Any]:
 def times_asked(run: Run, before: ClientSettings, after: ClientSettings, **change: Any) -> int:
     """How often a model is asked for two requests, each of them made twice."""
     model = Model()
-    for request, told in 2 * [(CALLED, before), (replace(CALLED, **change), after)]:
-        run(model, request, settings=told)
+    for request, settings in 2 * [(CALLED, before), (replace(CALLED, **change), after)]:
+        run(model, request, settings=settings)
     return len(model.requests)
 
 
@@ -162,12 +165,12 @@ def test_each_sample_is_kept_by_its_number(run: Run) -> None:
 def test_samples_that_are_kept_and_samples_that_are_sent_have_a_row_each(run: Run) -> None:
     model = Model()
     sent, both, kept = (run(model, replace(ASKED, n=n))[0] for n in (3, 5, 2))
-    told = [
+    costs = [
         (row.cached, row.coalesced, row.prompt_tokens, row.completion_tokens, row.cost_usd)
         for completion in (sent, both, kept)
         for row in completion.usage
     ]
-    assert told == [
+    assert costs == [
         (False, False, 30, 3, 0.01),
         (True, False, 30, 3, 0.0),  # the tokens of three kept answers, which cost nothing again
         (False, False, 20, 3, 0.01),
@@ -233,8 +236,8 @@ def test_equal_requests_under_way_are_sent_once(run: Run) -> None:
     assert len(model.requests) == 1
     assert [texts(completion) for completion in completions] == [["answer 1"]] * 4
     rows = [row for completion in completions for row in completion.usage]
-    told = [(row.response_id, row.coalesced, row.request_id) for row in rows]
-    assert told == [(f"r{n}", n > 0, "fake-1") for n in range(4)]
+    sent = [(row.response_id, row.coalesced, row.request_id) for row in rows]
+    assert sent == [(f"r{n}", n > 0, "fake-1") for n in range(4)]
     assert sum(row.prompt_tokens for row in rows) == 10
     assert sum(row.cost_usd for row in rows) == 0.01
 
@@ -244,7 +247,7 @@ def test_who_waits_or_is_asked_for_may_be_cancelled_without_the_others(gone: int
     async def ask() -> list[Any]:
         model = Model()
         model.gate = asyncio.Event()
-        client = CachingClient(model, SETTINGS, Memory(None))
+        client = CachingClient(model, SETTINGS, JsonCache(None))
         tasks = [asyncio.ensure_future(client.complete(ASKED)) for _ in range(2 + gone)]
         while not model.requests:
             await asyncio.sleep(0)
@@ -252,12 +255,12 @@ def test_who_waits_or_is_asked_for_may_be_cancelled_without_the_others(gone: int
         tasks.pop(gone).cancel()
         await asyncio.sleep(0)
         model.gate.set()
-        found = await asyncio.gather(*tasks)
+        completions = await asyncio.gather(*tasks)
         assert len(model.requests) == 2 - gone
         # Nothing is kept without a store: what is asked for later is asked again.
         await client.complete(ASKED)
         assert len(model.requests) == 3 - gone
-        return found
+        return completions
 
     assert {texts(one)[0] for one in asyncio.run(ask())} == {f"answer {2 - gone}"}
 
@@ -274,8 +277,8 @@ def test_an_error_is_neither_kept_nor_shared(run: Run) -> None:
 
 def test_after_an_error_of_its_own_nothing_is_asked_for_in_place_of_others(run: Run) -> None:
     model = Model(LlmError("down"), LlmError("down"))
-    one, two = run(model, ASKED, replace(ASKED, n=2))
-    assert (one.message, two.message) == ("down", "down")
+    first, two = run(model, ASKED, replace(ASKED, n=2))
+    assert (first.message, two.message) == ("down", "down")
     assert [request.n for request in model.requests] == [1, 1]
 
 
@@ -294,8 +297,8 @@ CUT_OFF = Choice("Some", finish_reason="length")
 )
 def test_what_is_no_answer_is_asked_for_again(run: Run, reply: Choice) -> None:
     model = Model(reply)
-    found = [texts(run(model, ASKED)[0]) for _ in range(3)]
-    assert found == [[reply.text], ["answer 1"], ["answer 1"]]
+    answers = [texts(run(model, ASKED)[0]) for _ in range(3)]
+    assert answers == [[reply.text], ["answer 1"], ["answer 1"]]
 
 
 @pytest.mark.parametrize(
@@ -358,7 +361,7 @@ def test_another_shape_is_asked_for_anew_and_once(
 def test_a_cache_that_is_only_read_keeps_nothing_new(tmp_path: Path) -> None:
     async def ask(model: Model, writes: bool, *requests: Request) -> None:
         with closing(SqliteStore(str(tmp_path / "cache.sqlite"))) as store:
-            client = CachingClient(model, SETTINGS, Memory(store, writes))
+            client = CachingClient(model, SETTINGS, JsonCache(store, writes))
             for request in requests:
                 await client.complete(request)
 
@@ -372,19 +375,19 @@ def test_a_cache_that_is_only_read_keeps_nothing_new(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("reads", "word"), [(True, "written"), (False, "read")])
 def test_a_store_that_fails_is_reported_of_once_and_done_without(reads: bool, word: str) -> None:
-    said: list[str] = []
-    found: Any = {} if reads else StoreError("the disk is gone")
-    store = Mock(threads=1, get_many=Mock(side_effect=[found] * 9))
+    messages: list[str] = []
+    lookup: Any = {} if reads else StoreError("the disk is gone")
+    store = Mock(threads=1, get_many=Mock(side_effect=[lookup] * 9))
     store.put_many.side_effect = StoreError("the disk is full")
-    memory = Memory(store, report=said.append)
+    cache = JsonCache(store, report=messages.append)
     asked = [replace(ASKED, messages=[Message("user", str(n))]) for n in range(5)]
 
     async def ask() -> list[Completion]:
-        client = CachingClient(Model(), SETTINGS, memory)
+        client = CachingClient(Model(), SETTINGS, cache)
         return [await client.complete(request) for request in asked]
 
     assert len(asyncio.run(ask())) == 5
-    (message,) = said
+    (message,) = messages
     assert f"cannot be {word}" in message
     assert "the disk is" in message
-    assert not memory.writes
+    assert not cache.writes

@@ -43,8 +43,8 @@ def test_a_function_is_asked_for_in_the_form_that_the_endpoint_takes() -> None:
         assert user[:6] == "One.\n\n"
         assert json.loads(user[user.index("{") :]) == SCHEMA
     # A probe sees that a schema is enforced only where the model is not told of it.
-    told = {form for form in FORMS if "Schema" in asked(form, PROBE)["messages"][1]["content"]}
-    assert told == {JSON_OBJECT, WORDS}
+    forms = {form for form in FORMS if "Schema" in asked(form, PROBE)["messages"][1]["content"]}
+    assert forms == {JSON_OBJECT, WORDS}
 
 
 def test_a_temperature_that_cannot_be_chosen_is_not_sent() -> None:
@@ -166,11 +166,11 @@ def test_a_schema_that_is_written_out_has_nothing_that_an_endpoint_may_not_take(
 
 @pytest.mark.parametrize("row", TABLES["messages"].values(), ids=TABLES["messages"])
 def test_replies_of_all_shapes_are_read(row: dict[str, Any]) -> None:
-    found = chat.answer(reply(row["message"], finish_reason=row.get("finish", "stop")), "report")
-    assert found.choices == [Choice(**{"text": "", **row["choice"]})]
-    assert found.only_thoughts == row.get("unfinished", False)
-    assert found.tokens == (7, 2)
-    assert found.id == "c1"
+    answer = chat.answer(reply(row["message"], finish_reason=row.get("finish", "stop")), "report")
+    assert answer.choices == [Choice(**{"text": "", **row["choice"]})]
+    assert answer.only_thoughts == row.get("unfinished", False)
+    assert answer.tokens == (7, 2)
+    assert answer.id == "c1"
 
 
 def test_the_mean_of_log_probabilities() -> None:
@@ -280,19 +280,19 @@ NESTED = {
 
 
 def test_a_function_in_words_has_its_example_and_all_descriptions() -> None:
-    said = chat.in_words(Function("report", "Reports.", NESTED, {"words": ["é"]}))
-    assert said.startswith("\n\nReply with one JSON object and nothing else. ")
-    assert said.endswith(
+    words = chat.in_words(Function("report", "Reports.", NESTED, {"words": ["é"]}))
+    assert words.startswith("\n\nReply with one JSON object and nothing else. ")
+    assert words.endswith(
         "of the function `report` (Reports.), as in this example of other data:\n"
         '{"words": ["é"]}\nwords: The words.\nword: A word.\nline: A line.\nn: Its n.'
     )
 
 
 def test_a_function_in_words_without_an_example_has_its_schema() -> None:
-    said = chat.in_words(Function("report", "Reports.", {"description": "é"}))
-    assert said.endswith('(Reports.), by this JSON Schema:\n{"description": "é"}')
+    words = chat.in_words(Function("report", "Reports.", {"description": "é"}))
+    assert words.endswith('(Reports.), by this JSON Schema:\n{"description": "é"}')
 
 
-@pytest.mark.parametrize(("told", "read"), [("c1", "c1"), ("", None), (5, None), (None, None)])
-def test_the_id_of_a_reply_is_a_text(told: Any, read: str | None) -> None:
-    assert chat.answer({**reply({"content": "x"}), "id": told}, None).id == read
+@pytest.mark.parametrize(("sent", "read"), [("c1", "c1"), ("", None), (5, None), (None, None)])
+def test_the_id_of_a_reply_is_a_text(sent: Any, read: str | None) -> None:
+    assert chat.answer({**reply({"content": "x"}), "id": sent}, None).id == read

@@ -24,9 +24,9 @@ def test_the_endpoint_is_probed_once_however_many_ask(llm_server: LlmServer) -> 
     probe, *own = sorted(rows, key=lambda row: row.step)
     assert probe.step == "probe"
     assert len(llm_server.chats) == 21
-    told = {(row.step, row.source, row.response_id, row.status, row.retries) for row in own}
+    rows_of = {(row.step, row.source, row.response_id, row.status, row.retries) for row in own}
     assert len(own) == 20
-    assert told == {("verify", "reference", "r1", "ok", 0)}
+    assert rows_of == {("verify", "reference", "r1", "ok", 0)}
     counts = {(row.prompt_tokens, row.completion_tokens) for row in rows}
     assert counts == {(one.prompt_tokens, one.completion_tokens) for one in llm_server.chats}
     assert all((row.seconds or 0) > 0 and row.cost_usd is None for row in rows)
@@ -147,9 +147,9 @@ def test_a_count_that_is_far_too_low_is_told_once_and_voids_nothing(
     with caplog.at_level(logging.WARNING, "ufo.llm"):
         asked = Asked(llm_server, [text, text])
     assert [len(one.choices) for one in asked.results] == [1, 1]
-    (told,) = caplog.records
-    assert "set --context to its size" in told.message
-    assert llm_server.base_url in told.message
+    (record,) = caplog.records
+    assert "set --context to its size" in record.message
+    assert llm_server.base_url in record.message
 
 
 def test_a_context_that_the_server_states_is_kept_to(llm_server: LlmServer) -> None:
@@ -258,14 +258,14 @@ def test_an_endpoint_that_could_not_be_used_is_probed_again_later(llm_server: Ll
     llm_server.faults.append(faults.Fault("error", unknown))
     asked = Asked(llm_server, [call(), call()], known=None)
     assert asked.error.final
-    assert said(asked) == [SAID]
+    assert replies_of(asked) == [SAID]
 
 
 ASKED = call(max_tokens=600, expects=100)
 SAID = '{"word": "x"}'
 
 
-def said(asked: Asked) -> list[str]:
+def replies_of(asked: Asked) -> list[str]:
     choices = [one.choices[0] for one in asked.results if isinstance(one, Completion)]
     return [choice.arguments or choice.text for choice in choices]
 
@@ -281,13 +281,13 @@ def test_a_refusal_of_one_text_ruins_the_form_for_nobody(llm_server: LlmServer) 
     assert error.reason == TRANSPORT
     assert not error.final
     assert "answered 400: the tools of the trade" in error.message
-    assert said(Asked(llm_server, [ASKED])) == [SAID]
+    assert replies_of(Asked(llm_server, [ASKED])) == [SAID]
     assert llm_server.chats[-1].body["tool_choice"] == llm_server.chats[0].body["tool_choice"]
 
 
 def test_a_reply_is_limited_to_what_the_model_allows(llm_server: LlmServer) -> None:
     llm_server.switches = Switches(cap=300)
-    assert said(Asked(llm_server, [ASKED, ASKED])) == [SAID] * 2
+    assert replies_of(Asked(llm_server, [ASKED, ASKED])) == [SAID] * 2
     limits = [entry.body["max_tokens"] for entry in llm_server.chats]
     assert limits[0] == 600
     assert 150 <= limits[-1] <= 300
@@ -304,7 +304,7 @@ def test_thoughts_are_no_answer(llm_server: LlmServer, thinks: str, form: str) -
     llm_server.switches = Switches(thinks=thinks)
     known = Capabilities((form,) if form == WORDS else (form, WORDS))
     asked = Asked(llm_server, [ASKED, ASKED], known)
-    assert said(asked) == [SAID] * 2
+    assert replies_of(asked) == [SAID] * 2
     statuses = [(entry.status, entry.body["max_tokens"]) for entry in llm_server.chats]
     long = thinks in (LONG, LONG_APART)
     assert statuses == [(200, 600), *[(200, 600 + 8192)] * (2 if long else 1)]
@@ -330,6 +330,6 @@ def test_an_error_that_passes_or_asks_for_more_room_is_mended(
 ) -> None:
     llm_server.faults.append(faults.Fault("error", error))
     asked = Asked(llm_server, [ASKED])
-    assert said(asked) == [SAID]
+    assert replies_of(asked) == [SAID]
     assert [entry.body["max_tokens"] for entry in llm_server.chats] == limits
     assert len(asked.pauses) == pauses

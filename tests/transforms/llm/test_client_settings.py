@@ -7,8 +7,8 @@ import pytest
 from ufo.transforms.llm.client_settings import BatchSettings, ClientSettings, store_path
 from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.forms import Capabilities
+from ufo.transforms.llm.limiter import RateLimits
 from ufo.transforms.llm.request import EXTRACTOR, KNOWLEDGE, VERIFIER
-from ufo.transforms.llm.send import RateLimits
 
 HERE, THERE = Endpoint("m", "http://a.example/v1"), Endpoint("e", "http://b.example/v1")
 SETTINGS = ClientSettings({VERIFIER: HERE, EXTRACTOR: THERE})

@@ -54,5 +54,5 @@ def test_the_proxy_in_the_way_is_shown_without_its_password(
 
 
 def test_an_unknown_cause_passes_and_is_named() -> None:
-    found = explained("http://far", RuntimeError("odd"), "", reached=True)
-    assert found == ("the connection to http://far broke (RuntimeError: odd)", False)
+    explanation = explained("http://far", RuntimeError("odd"), "", reached=True)
+    assert explanation == ("the connection to http://far broke (RuntimeError: odd)", False)

@@ -24,17 +24,17 @@ def failure(status: int, key: str = KEY, **error: Any) -> SendError:
     ("status", "error", "remedy"), TABLES["remedies"].values(), ids=TABLES["remedies"]
 )
 def test_final_errors_end_with_the_remedy(status: int, error: Any, remedy: str) -> None:
-    found = failure(status, **error)
-    assert found.final
-    assert not found.transient
-    assert found.status == str(status)
-    assert remedy in found.message
+    refusal = failure(status, **error)
+    assert refusal.final
+    assert not refusal.transient
+    assert refusal.status == str(status)
+    assert remedy in refusal.message
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 429, 500])
 def test_no_message_has_the_key_or_the_query_of_the_url_and_all_are_cut(status: int) -> None:
-    said = f"No entry <{KEY}>, nor Bearer sk-other-key-999999, for\nmodel gpt-x {'x' * 10_000}"
-    message = failure(status, message=said).message
+    words = f"No entry <{KEY}>, nor Bearer sk-other-key-999999, for\nmodel gpt-x {'x' * 10_000}"
+    message = failure(status, message=words).message
     assert [word for word in (KEY, "999999", "hidden", "\n") if word in message] == []
     assert len(message) < 600
 
@@ -45,9 +45,9 @@ def test_a_word_in_place_of_a_key_is_not_taken_out_of_messages(word: str) -> Non
 
 
 def test_a_wait_of_hours_is_waited_for_as_long_as_retries_may_take() -> None:
-    found = failure(429, message="Too many requests, try again in 1 hour")
-    assert found.transient
-    assert found.retry_after == 3600.0
+    error = failure(429, message="Too many requests, try again in 1 hour")
+    assert error.transient
+    assert error.retry_after == 3600.0
 
 
 FINAL = ("day", "quota", "key", "region", "tls", "unloaded", "model")
@@ -57,18 +57,18 @@ ROWS = [(row["kind"], one) for row in refusals() for one in row["examples"]]
 
 @pytest.mark.parametrize(("kind", "example"), ROWS, ids=lambda it: it if it in KINDS else it["of"])
 def test_what_each_provider_says_is_known(kind: str, example: Any) -> None:
-    status, said = example.get("status", 400), example["says"]
+    status, message = example.get("status", 400), example["says"]
     codes = example.get("codes")
-    found = failure(status, message=said, param=example.get("param"), code=codes)
-    assert found.kind == kind
-    assert said[:60] in found.message
-    assert str(status) in found.message
-    assert found.cap == example.get("cap")
+    error = failure(status, message=message, param=example.get("param"), code=codes)
+    assert error.kind == kind
+    assert message[:60] in error.message
+    assert str(status) in error.message
+    assert error.cap == example.get("cap")
     numbers = Overflow(example.get("context"), example.get("prompt"))
-    assert found.overflow == (numbers if kind == "overflow" else None)
-    assert found.final == (kind in FINAL)
-    assert found.transient == (kind == "busy")
-    assert found.reason == {"overflow": "truncated", "filtered": "filtered"}.get(kind, "transport")
+    assert error.overflow == (numbers if kind == "overflow" else None)
+    assert error.final == (kind in FINAL)
+    assert error.transient == (kind == "busy")
+    assert error.reason == {"overflow": "truncated", "filtered": "filtered"}.get(kind, "transport")
 
 
 # Words that providers use beside those of the examples, by the kind of error that they name.
@@ -123,10 +123,10 @@ def test_an_unknown_error_passes_by_its_status_alone(status: int) -> None:
     [(401, "key"), (402, "quota"), (404, "path"), (405, "path"), (407, "page"), (412, "quota")],
 )
 def test_an_error_that_all_would_meet_is_final_by_its_status(status: int, kind: str) -> None:
-    found = failure(status, message="the flux is inverted")
-    assert found.kind == kind
-    assert found.final
-    assert not found.refusal
+    error = failure(status, message="the flux is inverted")
+    assert error.kind == kind
+    assert error.final
+    assert not error.refusal
 
 
 @pytest.mark.parametrize("words", ["no model here", f"no {ENDPOINT.model} here"])
@@ -185,9 +185,9 @@ def test_the_code_of_an_error_is_found_in_any_of_its_fields(field: str) -> None:
 
 def test_an_error_has_the_id_of_its_request_and_the_wait_that_is_asked_for() -> None:
     headers = {"x-request-id": "q1", "retry-after": "7"}
-    found = of_response(ENDPOINT, KEY, 503, headers, {"error": "busy"}, 0.0)
-    assert found.request_id == "q1"
-    assert found.retry_after == 7.0
+    error = of_response(ENDPOINT, KEY, 503, headers, {"error": "busy"}, 0.0)
+    assert error.request_id == "q1"
+    assert error.retry_after == 7.0
 
 
 def test_a_used_up_limit_is_waited_for_only_after_status_429() -> None:
@@ -200,9 +200,9 @@ def test_a_request_that_is_too_long_is_known_by_fields_before_words() -> None:
     fields: dict[str, Any] = {"n_prompt_tokens": 1407, "n_ctx": 256}
     assert failure(500, **fields, type="exceed_context_size_error").overflow == Overflow(256, 1407)
     raw = {"raw": "prompt is too long: 210000 tokens > 200000 maximum"}
-    found = failure(400, message="Provider returned error", metadata=raw)  # of a gateway
-    assert found.overflow == Overflow(200000, 210000)
-    assert "Provider returned error: prompt is too long" in found.message
+    error = failure(400, message="Provider returned error", metadata=raw)  # of a gateway
+    assert error.overflow == Overflow(200000, 210000)
+    assert "Provider returned error: prompt is too long" in error.message
     busy = failure(429, message="Rate limit: too many tokens in the context window")
     large = "max_tokens is too large: 9. This model supports at most 4 completion tokens"
     assert busy.overflow is failure(400, message=large).overflow is None
@@ -220,8 +220,8 @@ def test_errors_of_other_shapes_are_read() -> None:
 
 @pytest.mark.parametrize(("payload", "expected"), TABLES["inside"].values(), ids=TABLES["inside"])
 def test_an_error_inside_a_reply_is_found(payload: Any, expected: int | None) -> None:
-    found = errors.inside(payload)
-    assert (found and found[0]) == expected
+    status = errors.inside(payload)
+    assert (status and status[0]) == expected
 
 
 @pytest.mark.parametrize("code", [399, 600, "4290"])
@@ -239,22 +239,22 @@ def test_4000_characters_of_a_message_are_searched(before: int, kind: str) -> No
 
 
 def test_numbers_of_tokens_may_have_commas() -> None:
-    said = "prompt is too long: 210,000 tokens > 200,000 maximum"
-    assert failure(400, message=said).overflow == Overflow(200_000, 210_000)
+    message = "prompt is too long: 210,000 tokens > 200,000 maximum"
+    assert failure(400, message=message).overflow == Overflow(200_000, 210_000)
 
 
 def test_a_wait_that_is_asked_for_goes_before_a_limit_that_is_used_up() -> None:
     limit = {"x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "9s"}
-    found = of_response(ENDPOINT, KEY, 429, {**limit, "retry-after": "7"}, {}, 0.0)
-    assert found.retry_after == 7.0
+    error = of_response(ENDPOINT, KEY, 429, {**limit, "retry-after": "7"}, {}, 0.0)
+    assert error.retry_after == 7.0
 
 
 def test_a_status_403_alone_is_about_one_request() -> None:
-    found = failure(403, message="the flux is inverted")
-    assert not found.final
-    assert not found.refusal
-    assert "--model" in found.message
-    assert found.sameness == "403 the flux is inverted"
+    error = failure(403, message="the flux is inverted")
+    assert not error.final
+    assert not error.refusal
+    assert "--model" in error.message
+    assert error.sameness == "403 the flux is inverted"
 
 
 PAGE = "<!doctype html><html><head><title>Sign in &amp; go</title></head></html>"
@@ -262,17 +262,17 @@ PAGE = "<!doctype html><html><head><title>Sign in &amp; go</title></head></html>
 
 @pytest.mark.parametrize("status", [200, 302, 403])
 def test_a_web_page_is_in_place_of_the_endpoint(status: int) -> None:
-    found = of_response(ENDPOINT, KEY, status, {}, PAGE, 0.0)
-    assert found.final
-    assert f"({status}: Sign in & go)" in found.message
-    assert "--base_url" in found.message
+    error = of_response(ENDPOINT, KEY, status, {}, PAGE, 0.0)
+    assert error.final
+    assert f"({status}: Sign in & go)" in error.message
+    assert "--base_url" in error.message
 
 
 @pytest.mark.parametrize("status", [500, 502, 503])
 def test_a_web_page_of_a_busy_server_passes(status: int) -> None:
-    found = of_response(ENDPOINT, KEY, status, {}, PAGE, 0.0)
-    assert found.transient
-    assert "Sign in & go" in found.message
+    error = of_response(ENDPOINT, KEY, status, {}, PAGE, 0.0)
+    assert error.transient
+    assert "Sign in & go" in error.message
 
 
 @pytest.mark.parametrize(

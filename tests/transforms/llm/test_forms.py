@@ -45,11 +45,11 @@ def probe(server: LlmServer, *shapes: str) -> Capabilities:
 TABLES = tables("endpoints")
 
 
-def changes(told: dict[str, Any]) -> dict[str, Any]:
+def changes(row: dict[str, Any]) -> dict[str, Any]:
     """The fields of Capabilities that a table tells of, where forms are those from a number on."""
-    lists = {name: tuple(value) for name, value in told.items() if isinstance(value, list)}
-    forms = {"forms": FORMS[told["forms"] :]} if "forms" in told else {}
-    return {**told, **lists, **forms}
+    lists = {name: tuple(value) for name, value in row.items() if isinstance(value, list)}
+    forms = {"forms": FORMS[row["forms"] :]} if "forms" in row else {}
+    return {**row, **lists, **forms}
 
 
 def named(row: dict[str, Any]) -> str:
@@ -68,8 +68,8 @@ def test_probe(llm_server: LlmServer, row: dict[str, Any]) -> None:
     llm_server.switches = (
         PROFILES[row["profile"]] if "profile" in row else Switches(**row["switches"])
     )
-    found = probe(llm_server, *row.get("shapes", ("call", "sample")))
-    assert found == Capabilities(**changes(row.get("found", {})))
+    capabilities = probe(llm_server, *row.get("shapes", ("call", "sample")))
+    assert capabilities == Capabilities(**changes(row.get("found", {})))
     assert row.get("requests") in (None, len(llm_server.chats))
 
 
@@ -83,22 +83,22 @@ def test_every_field_of_the_schema_that_a_probe_asks_for_has_a_type(llm_server: 
 
     Asked(llm_server, [call()], known=None)
     schema = llm_server.chats[0].body["tools"][0]["function"]["parameters"]
-    found = dict(fields(schema))
-    assert found.keys() >= {"words", "lines", "word", "kind"}
-    assert [name for name, field in found.items() if not {"type", "$ref"} & field.keys()] == []
+    parameters = dict(fields(schema))
+    assert parameters.keys() >= {"words", "lines", "word", "kind"}
+    assert [name for name, field in parameters.items() if not {"type", "$ref"} & field.keys()] == []
 
 
 @pytest.mark.parametrize(
-    ("said", "form"),
+    ("cut", "form"),
     [
         pytest.param('{"report": {"words": [', FORMS[0], id="within the arguments"),
         pytest.param("", FORMS[0], id="within thoughts"),
         pytest.param("The word is ready. " * 50, JSON_SCHEMA, id="within talk"),
     ],
 )
-def test_a_form_is_kept_where_a_reply_to_it_is_cut_off(said: str, form: str) -> None:
+def test_a_form_is_kept_where_a_reply_to_it_is_cut_off(cut: str, form: str) -> None:
     async def ask(request: Request, known: Capabilities) -> Any:
-        text = said if known.tools else '{"report": {"words": ['
+        text = cut if known.tools else '{"report": {"words": ['
         return [Choice(text, finish_reason="length")], known
 
     assert asyncio.run(probed(CALL, ask, Capabilities())).form == form
@@ -116,9 +116,9 @@ def test_what_a_refusal_teaches(row: dict[str, Any]) -> None:
     known = Capabilities()
     if "known" in row:
         known = Capabilities(FORMS[row["known"] :], strict=False, references=False)
-    said = {"message": row.get("message", "no"), "param": row.get("param")}
-    found = learned(known, call(max_tokens=9), 5, failure(row.get("status", 400), **said), 9)
-    assert found == (row["learned"] and changes(row["learned"]))
+    error = {"message": row.get("message", "no"), "param": row.get("param")}
+    changed = learned(known, call(max_tokens=9), 5, failure(row.get("status", 400), **error), 9)
+    assert changed == (row["learned"] and changes(row["learned"]))
 
 
 # --- which feature is given up for an error ---
@@ -164,8 +164,8 @@ def test_what_is_not_sent_cannot_be_refused(
 
 
 def test_what_is_given_up_for_each_feature() -> None:
-    found = used(Capabilities(), call(max_tokens=9, logprobs=True, temperature=1.0), 2)
-    assert found == {
+    changed = used(Capabilities(), call(max_tokens=9, logprobs=True, temperature=1.0), 2)
+    assert changed == {
         "strict": {"strict": False},
         "schema": {"references": False},
         "tool_choice": {"forms": FORMS[1:]},

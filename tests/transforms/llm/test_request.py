@@ -5,7 +5,8 @@ import asyncio
 import pytest
 
 from ufo.schemas.errors import NotYetAnswered
-from ufo.transforms.llm.request import BROKEN_OFF, WHOLE, WITHHELD, Choice, together
+from ufo.transforms.concurrently import together
+from ufo.transforms.llm.request import BROKEN_OFF, WHOLE, WITHHELD, Choice
 
 ENDINGS = {
     WHOLE: [

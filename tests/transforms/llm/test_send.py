@@ -19,7 +19,7 @@ from tests.transforms.llm.simulated import (
     Simulated,
     admitted,
     exchange,
-    limiter,
+    limiter_of,
     refused,
     simulate,
 )
@@ -27,18 +27,10 @@ from ufo.schemas.records import Usage
 from ufo.transforms.llm.budget import Budget, Price
 from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.errors import SendError, of_response
+from ufo.transforms.llm.limiter import LOCAL_START, Limiter, RateLimits, Stop
 from ufo.transforms.llm.request import LlmError
-from ufo.transforms.llm.send import (
-    LOCAL_START,
-    Limiter,
-    RateLimits,
-    Received,
-    Retry,
-    Sender,
-    Stop,
-    Timing,
-    retrying,
-)
+from ufo.transforms.llm.retry import Retry, Timing
+from ufo.transforms.llm.send import HttpReply, RequestSender, retrying
 from ufo.transforms.llm.tokens import tokens_at_most
 from ufo.transforms.llm.usage import usage_row
 from ufo.transforms.llm.usage_log import COST, UsageReader
@@ -63,12 +55,12 @@ def test_no_minute_has_more_than_allowed_and_nine_tenths_are_used(
     chance = random.Random(slowest)
 
     async def main(loop: Simulated) -> list[tuple[float, int]]:
-        its = limiter(loop, limits)
+        limiter = limiter_of(loop, limits)
         seen: list[tuple[float, int]] = []
 
         async def ask(size: int) -> None:
             body = {"messages": [{"role": "user", "content": "x" * size}]}
-            started, ended = await exchange(its, loop, chance.uniform(0.1, slowest), body)
+            started, ended = await exchange(limiter, loop, chance.uniform(0.1, slowest), body)
             # The endpoint counts a request somewhere between its way there and its way back.
             counted = chance.uniform(started, min(ended, started + 6.0))
             tokens = tokens_at_most(body) // 2
@@ -90,8 +82,8 @@ def starts(limits: RateLimits, many: int, seconds: float, **more: Any) -> list[f
     """When so many requests that are made at once are sent, each of which takes so long."""
 
     async def main(loop: Simulated) -> list[tuple[float, float]]:
-        its = limiter(loop, limits, **more)
-        return await asyncio.gather(*(exchange(its, loop, seconds) for _ in range(many)))
+        limiter = limiter_of(loop, limits, **more)
+        return await asyncio.gather(*(exchange(limiter, loop, seconds) for _ in range(many)))
 
     return [start for start, _ in simulate(main)]
 
@@ -112,10 +104,10 @@ def test_a_request_larger_than_the_limit_goes_alone() -> None:
 
 def test_a_number_of_tokens_that_cannot_be_delays_by_a_minute() -> None:
     async def main(loop: Simulated) -> float:
-        its = limiter(loop, RateLimits(tokens_per_minute=10_000))
-        async with admitted(its) as sent:
-            its.answered(sent, {}, 2**39)
-        async with admitted(its) as second:
+        limiter = limiter_of(loop, RateLimits(tokens_per_minute=10_000))
+        async with admitted(limiter) as sent:
+            limiter.answered(sent, {}, 2**39)
+        async with admitted(limiter) as second:
             return second.at
 
     assert 60.0 <= simulate(main) <= 65.0
@@ -130,9 +122,9 @@ def test_a_number_of_tokens_that_cannot_be_delays_by_a_minute() -> None:
 )
 def test_slow_replies_end_the_quick_growth(seconds: float, limit: float) -> None:
     async def main(loop: Simulated) -> float:
-        its = limiter(loop, RateLimits(64), start=2, timeout=100.0)
-        await exchange(its, loop, seconds)
-        return its.limit
+        limiter = limiter_of(loop, RateLimits(64), start=2, timeout=100.0)
+        await exchange(limiter, loop, seconds)
+        return limiter.limit
 
     assert simulate(main) == limit
 
@@ -142,11 +134,11 @@ def test_slow_replies_end_the_quick_growth(seconds: float, limit: float) -> None
 )
 def test_no_request_is_delayed_for_longer_than_retries_may_take(asked: float, start: float) -> None:
     async def main(loop: Simulated) -> float:
-        its = limiter(loop, RateLimits(4), retry=Retry(seconds=60.0))
-        async with admitted(its) as sent:
+        limiter = limiter_of(loop, RateLimits(4), retry=Retry(seconds=60.0))
+        async with admitted(limiter) as sent:
             headers = {"x-ratelimit-remaining": "0", "x-ratelimit-reset": f"{asked}s"}
-            its.answered(sent, headers, None)
-        return (await exchange(its, loop, 1.0))[0]
+            limiter.answered(sent, headers, None)
+        return (await exchange(limiter, loop, 1.0))[0]
 
     assert simulate(main) == pytest.approx(start, abs=1.0)
 
@@ -154,9 +146,9 @@ def test_no_request_is_delayed_for_longer_than_retries_may_take(asked: float, st
 def test_a_final_error_stops_all_endpoints_of_a_run() -> None:
     async def main(loop: Simulated) -> None:
         stop = Stop(of_run=True)
-        its, elsewhere = (limiter(loop, RateLimits(4), stop=stop) for _ in range(2))
-        async with admitted(its) as sent:
-            its.failed(sent, SendError("the key is wrong", "401", final=True))
+        limiter, elsewhere = (limiter_of(loop, RateLimits(4), stop=stop) for _ in range(2))
+        async with admitted(limiter) as sent:
+            limiter.failed(sent, SendError("the key is wrong", "401", final=True))
         await exchange(elsewhere, loop, 1.0)
 
     with pytest.raises(LlmError, match="the key is wrong") as caught:
@@ -173,14 +165,14 @@ def test_outside_a_run_what_all_would_get_stops_requests_for_ten_seconds(
     kinds: tuple[str, ...], stopped: bool
 ) -> None:
     async def main(loop: Simulated) -> list[bool]:
-        its = limiter(loop, RateLimits(4))
-        async with admitted(its) as sent:
-            its.failed(sent, SendError("it is wrong", "401", final=True, kinds=kinds))
+        limiter = limiter_of(loop, RateLimits(4))
+        async with admitted(limiter) as sent:
+            limiter.failed(sent, SendError("it is wrong", "401", final=True, kinds=kinds))
         refused = []
         for seconds in (0.0, 9.0, 2.0):
             await asyncio.sleep(seconds)
             try:
-                await exchange(its, loop, 0.0)
+                await exchange(limiter, loop, 0.0)
                 refused.append(False)
             except LlmError:
                 refused.append(True)
@@ -195,22 +187,22 @@ OVERLOAD = ("408", "429", "502", "503", "504", "529", "timeout", "connection")
 @pytest.mark.parametrize("status", [*OVERLOAD, "400", "500", "garbled"])
 def test_overload_halves_the_limit_once_and_good_replies_widen_it_again(status: str) -> None:
     async def main(loop: Simulated) -> list[float]:
-        its = limiter(loop, RateLimits(concurrency=64))
+        limiter = limiter_of(loop, RateLimits(concurrency=64))
 
         async def refuse() -> None:
-            async with admitted(its) as sent:
+            async with admitted(limiter) as sent:
                 await asyncio.sleep(1.0)
-                its.failed(sent, refused(status))
+                limiter.failed(sent, refused(status))
 
-        found = []
+        limits = []
         for many, good in ((64, False), (32, False), (80, True), (1000, True)):
             # The refusals of one burst count once.
-            asked = (exchange(its, loop, 1.0) if good else refuse() for _ in range(many))
+            asked = (exchange(limiter, loop, 1.0) if good else refuse() for _ in range(many))
             await asyncio.gather(*asked)
-            found.append(its.limit)
+            limits.append(limiter.limit)
         for _ in range(20):
             await refuse()
-        return [*found, its.limit]
+        return [*limits, limiter.limit]
 
     # One at a time is always left.
     left = [32.0, 16.0, 26.0, 64.0, 1.0]
@@ -219,21 +211,21 @@ def test_overload_halves_the_limit_once_and_good_replies_widen_it_again(status: 
 
 def test_a_server_with_one_request_at_a_time_is_not_driven_into_time_outs() -> None:
     async def main(loop: Simulated) -> tuple[float, float]:
-        its = limiter(loop, RateLimits(concurrency=64), start=LOCAL_START, timeout=100.0)
+        limiter = limiter_of(loop, RateLimits(concurrency=64), start=LOCAL_START, timeout=100.0)
         one_at_a_time = asyncio.Lock()
         slowest = 0.0
 
         async def ask() -> None:
             nonlocal slowest
-            async with admitted(its) as sent:
+            async with admitted(limiter) as sent:
                 started = loop.time()
                 async with one_at_a_time:
                     await asyncio.sleep(5.0)
                 slowest = max(slowest, loop.time() - started)
-                its.answered(sent, {}, None)
+                limiter.answered(sent, {}, None)
 
         await asyncio.gather(*(ask() for _ in range(60)))
-        return slowest, its.limit
+        return slowest, limiter.limit
 
     slowest, limit = simulate(main)
     assert slowest < 100.0
@@ -244,17 +236,17 @@ def test_a_server_with_one_request_at_a_time_is_not_driven_into_time_outs() -> N
 @pytest.mark.parametrize("what", ["requests", "tokens"])
 def test_while_an_endpoint_asks_to_wait_nobody_sends(seconds: float, what: str) -> None:
     async def main(loop: Simulated) -> list[float]:
-        its, elsewhere, empty = (limiter(loop, RateLimits(4)) for _ in range(3))
-        async with admitted(its) as sent:
+        limiter, elsewhere, empty = (limiter_of(loop, RateLimits(4)) for _ in range(3))
+        async with admitted(limiter) as sent:
             await asyncio.sleep(100.0)
-            its.failed(sent, refused(retry_after=seconds))
+            limiter.failed(sent, refused(retry_after=seconds))
         async with admitted(empty) as sent:  # and what is used up is waited for
             left = {
                 f"x-ratelimit-remaining-{what}": "0",
                 f"x-ratelimit-reset-{what}": f"{seconds}s",
             }
             empty.answered(sent, left, None)
-        asked = (exchange(one, loop, 1.0) for one in [its, elsewhere, empty])
+        asked = (exchange(one, loop, 1.0) for one in [limiter, elsewhere, empty])
         return [start for start, _ in await asyncio.gather(*asked)]
 
     here, elsewhere, empty = simulate(main)
@@ -272,39 +264,39 @@ def test_while_an_endpoint_asks_to_wait_nobody_sends(seconds: float, what: str) 
     ],
 )
 def test_a_retry_is_told_of_with_its_cause(status: str, word: str) -> None:
-    told = outage((1.0, status))
-    assert told == [f"a request {word}, retrying in 4 s"]
+    messages = outage((1.0, status))
+    assert messages == [f"a request {word}, retrying in 4 s"]
 
 
 def test_retries_are_told_of_once_in_three_seconds() -> None:
-    told = outage(*((1.0, status) for status in ("502", "503", "503", "timeout", "500")))
+    messages = outage(*((1.0, status) for status in ("502", "503", "503", "timeout", "500")))
     first = "a request got status 502, retrying in 4 s"
-    assert told == [first, "a request timed out, retrying in 4 s"]
+    assert messages == [first, "a request timed out, retrying in 4 s"]
 
 
 def test_a_rate_limit_is_told_of_once_in_its_own_words() -> None:
-    told = outage(*[(5.0, "429")] * 3)
-    assert told == ["a rate limit was met: later; requests wait for it"]
+    messages = outage(*[(5.0, "429")] * 3)
+    assert messages == ["a rate limit was met: later; requests wait for it"]
 
 
 @pytest.mark.parametrize(("left", "words"), [(89.0, "89 more seconds"), (90.0, "2 more minutes")])
 def test_the_time_left_of_an_outage_is_told_in_minutes_from_ninety_seconds(
     left: float, words: str
 ) -> None:
-    told = outage((10.0, "connection"), left=left)
-    assert told == [f"the endpoint does not answer, retrying for {words}"]
+    messages = outage((10.0, "connection"), left=left)
+    assert messages == [f"the endpoint does not answer, retrying for {words}"]
 
 
 def test_of_an_endpoint_that_never_answered_the_next_try_is_told() -> None:
-    told = outage((1.0, "connection"), reached=False)
-    assert told == ["a request lost the connection, retrying in 4 s"]
+    messages = outage((1.0, "connection"), reached=False)
+    assert messages == ["a request lost the connection, retrying in 4 s"]
 
 
 def test_who_gives_up_waiting_takes_nothing_with_him() -> None:
     async def main(loop: Simulated) -> float:
-        its = limiter(loop, RateLimits(1))
-        first = asyncio.create_task(exchange(its, loop, 5.0))
-        waiting = [asyncio.create_task(exchange(its, loop, 1.0)) for _ in range(3)]
+        limiter = limiter_of(loop, RateLimits(1))
+        first = asyncio.create_task(exchange(limiter, loop, 5.0))
+        waiting = [asyncio.create_task(exchange(limiter, loop, 1.0)) for _ in range(3)]
         await asyncio.sleep(1.0)
         for task in waiting[:2]:
             task.cancel()
@@ -365,7 +357,7 @@ def test_only_an_endpoint_that_is_to_blame_is_waited_for_beyond_all_tries(
     attempts: list[int] = []
 
     async def main(loop: Simulated) -> None:
-        its = limiter(loop, RateLimits(), reached=reached, report=lambda message: None)
+        limiter = limiter_of(loop, RateLimits(), reached=reached, report=lambda message: None)
         timing = Timing(asyncio.sleep, lambda: 1.0, loop.time)
 
         async def send(attempt: int) -> None:
@@ -373,7 +365,7 @@ def test_only_an_endpoint_that_is_to_blame_is_waited_for_beyond_all_tries(
             raise refused(status)
 
         with pytest.raises(SendError):  # the last try is made when the time is over
-            await retrying(send, Retry(3, seconds=10.0, first=1.0, longest=4.0), timing, its)
+            await retrying(send, Retry(3, seconds=10.0, first=1.0, longest=4.0), timing, limiter)
         assert loop.time() == (10.0 if tries == 5 else 3.0)
 
     simulate(main)
@@ -410,25 +402,25 @@ def test_what_passes_is_tried_again_after_growing_pauses_for_so_long(row: dict[s
         return f"attempt {attempt}"
 
     retry = Retry(**row["retry"]) if "retry" in row else POLICY
-    found: str | SendError
+    end: str | SendError
     try:
-        found = asyncio.run(retrying(send, retry, Timing(sleep, lambda: 0.0, lambda: now)))
+        end = asyncio.run(retrying(send, retry, Timing(sleep, lambda: 0.0, lambda: now)))
     except SendError as error:
-        found = error
+        end = error
     assert paused == row["pauses"]
-    assert found == ERRORS.get(row["end"], row["end"])
+    assert end == ERRORS.get(row["end"], row["end"])
 
 
 def failed(error: SendError, seconds: float) -> SendError:
     """What the limiter makes of an error where retries may take so many seconds."""
 
     async def main(loop: Simulated) -> SendError:
-        its = limiter(loop, RateLimits(), retry=Retry(seconds=seconds))
-        async with admitted(its) as sent:
-            return its.failed(sent, error)
+        limiter = limiter_of(loop, RateLimits(), retry=Retry(seconds=seconds))
+        async with admitted(limiter) as sent:
+            return limiter.failed(sent, error)
 
-    found: SendError = simulate(main)
-    return found
+    outcome: SendError = simulate(main)
+    return outcome
 
 
 def test_a_pause_longer_than_all_tries_may_take_is_final() -> None:
@@ -455,18 +447,18 @@ def test_another_error_stays_as_it_is(error: SendError) -> None:
 
 def outage(*events: tuple[float, str], left: float = 840.0, reached: bool = True) -> list[str]:
     """What is told of a request whose tries end with these errors after so many seconds each."""
-    told: list[str] = []
+    messages: list[str] = []
 
     async def main(loop: Simulated) -> None:
-        its = limiter(loop, RateLimits(), report=told.append, reached=reached)
+        limiter = limiter_of(loop, RateLimits(), report=messages.append, reached=reached)
         for seconds, status in events:
-            async with admitted(its) as sent:
+            async with admitted(limiter) as sent:
                 await asyncio.sleep(seconds)
-                error = its.failed(sent, refused(status))
-            its.retrying(error, 4.0, left)
+                error = limiter.failed(sent, refused(status))
+            limiter.retrying(error, 4.0, left)
 
     simulate(main)
-    return told
+    return messages
 
 
 def away(status: str, seconds: float, good_at: float | None = None) -> SendError:
@@ -476,25 +468,27 @@ def away(status: str, seconds: float, good_at: float | None = None) -> SendError
     async def main(loop: Simulated) -> SendError:
         timing = Timing(chance=lambda: 0.5, clock=loop.time)
         retry = Retry(seconds=seconds)
-        its = Limiter(RateLimits(), timing=timing, retry=retry, report=lambda _: None, reached=True)
+        limiter = Limiter(
+            RateLimits(), timing=timing, retry=retry, report=lambda _: None, reached=True
+        )
 
-        async def lost() -> Received[str]:
+        async def lost() -> HttpReply[str]:
             await asyncio.sleep(1.0)
             raise refused(status, request_id="q1")
 
         async def other() -> None:
             if good_at is not None:
                 await asyncio.sleep(good_at)
-                await exchange(its, loop, 0.5)
+                await exchange(limiter, loop, 0.5)
 
         others = asyncio.create_task(other())
         with pytest.raises(SendError) as caught:
-            await Sender(its, Budget({}), timing).send(ASKED, lost, ROW, [])
+            await RequestSender(limiter, Budget({}), timing).send(ASKED, lost, ROW, [])
         await others
         return caught.value
 
-    found: SendError = simulate(main)
-    return found
+    outcome: SendError = simulate(main)
+    return outcome
 
 
 @pytest.mark.parametrize(
@@ -532,16 +526,16 @@ def test_an_endpoint_that_stays_away_is_told_with_the_remedy() -> None:
 )
 def test_silence_is_counted_from_the_last_answer(others: int, silence: float) -> None:
     async def main(loop: Simulated) -> float:
-        its = limiter(loop, RateLimits())
-        waiting = [asyncio.create_task(exchange(its, loop, 100.0)) for _ in range(others)]
-        async with admitted(its) as sent:
+        limiter = limiter_of(loop, RateLimits())
+        waiting = [asyncio.create_task(exchange(limiter, loop, 100.0)) for _ in range(others)]
+        async with admitted(limiter) as sent:
             await asyncio.sleep(5.0)
-            assert its.silence() == 5.0
-            its.answered(sent, {}, None)
+            assert limiter.silence() == 5.0
+            limiter.answered(sent, {}, None)
             await asyncio.sleep(3.0)
-        found = its.silence()
+        silence = limiter.silence()
         await asyncio.gather(*waiting)
-        return found
+        return silence
 
     assert simulate(main) == silence
 
@@ -550,20 +544,20 @@ def test_silence_is_counted_from_the_last_answer(others: int, silence: float) ->
 
 ASKED: dict[str, Any] = {"model": "m", "messages": [], "max_tokens": 10}
 ROW = usage_row("verify", "wiki", "m", "r1")
-REPLY = Received("Yes.", {}, "q1", (7, 4))
+REPLY = HttpReply("Yes.", {}, "q1", (7, 4))
 LATER = SendError("later", "500", transient=True, request_id="q0")
 
 
 class Outcome:
     """A request that is answered so, by one reply or error after another."""
 
-    def __init__(self, *answers: Received[str] | BaseException, **of_budget: Any) -> None:
+    def __init__(self, *answers: HttpReply[str] | BaseException, **of_budget: Any) -> None:
         self.rows: list[Usage] = []
         self.pauses: list[float] = []
         timing = Timing(self._sleep, lambda: 1.0, lambda: 0.0)
         self.limiter = Limiter(RateLimits(), timing=timing, retry=Retry(attempts=3))
         budget = Budget({"m": Price(0.0, 1_000_000.0)}, **of_budget)
-        self.sender = Sender(self.limiter, budget, timing)
+        self.sender = RequestSender(self.limiter, budget, timing)
         self.error: BaseException | None = None
         self.value: str | None = None
         try:
@@ -574,8 +568,8 @@ class Outcome:
     async def _sleep(self, seconds: float) -> None:
         self.pauses.append(seconds)
 
-    async def _send(self, answers: list[Received[str] | BaseException]) -> str:
-        async def exchange() -> Received[str]:
+    async def _send(self, answers: list[HttpReply[str] | BaseException]) -> str:
+        async def exchange() -> HttpReply[str]:
             answer = answers.pop(0)
             if isinstance(answer, BaseException):
                 raise answer
@@ -613,8 +607,8 @@ def test_each_try_is_a_row_of_its_own(caplog: pytest.LogCaptureFixture) -> None:
     ]
     assert [row.prompt_tokens for row in sent.rows] == [None, None, 7]
     assert sent.pauses == [0.5, 1.0]
-    told = [record for record in caplog.records if record.message == "a request failed: later"]
-    assert [record.__dict__["ufo_fields"] for record in told] == [
+    records = [record for record in caplog.records if record.message == "a request failed: later"]
+    assert [record.__dict__["ufo_fields"] for record in records] == [
         {"model": "m", "status": "500", "tries": tries} for tries in (1, 2)
     ]
 
@@ -626,7 +620,7 @@ def test_the_last_error_is_raised_after_as_many_tries_as_allowed() -> None:
 
 
 def test_a_request_without_an_id_has_one_of_its_own() -> None:
-    ids = {row.request_id for _ in range(2) for row in Outcome(Received("Yes.", {})).rows}
+    ids = {row.request_id for _ in range(2) for row in Outcome(HttpReply("Yes.", {})).rows}
     assert len(ids) == 2
     assert {len(one) for one in ids} == {32}
 
@@ -635,14 +629,14 @@ def test_a_request_without_an_id_has_one_of_its_own() -> None:
     ("answer", "cost", "rows"),
     [
         pytest.param(REPLY, 4.0, 1, id="a reply"),
-        pytest.param(Received("Yes.", {}), 10.0, 1, id="a reply without tokens"),
+        pytest.param(HttpReply("Yes.", {}), 10.0, 1, id="a reply without tokens"),
         pytest.param(SendError("no", "400"), 0.0, 1, id="a refusal"),
         pytest.param(SendError("lost", "connection"), 10.0, 1, id="a lost connection"),
         pytest.param(asyncio.CancelledError(), 10.0, 0, id="a cancelled request"),
     ],
 )
 def test_what_may_have_been_billed_counts(
-    tmp_path: Any, answer: Received[str] | BaseException, cost: float, rows: int
+    tmp_path: Any, answer: HttpReply[str] | BaseException, cost: float, rows: int
 ) -> None:
     path = str(tmp_path / "usage.jsonl")
     sent = Outcome(answer, cap=100, path=path)
@@ -668,10 +662,10 @@ def test_the_limiter_learns_the_tokens_of_a_reply(
             super().answered(sent, headers, tokens)
 
     async def send() -> None:
-        sender = Sender(Told(RateLimits()), Budget({}))
+        sender = RequestSender(Told(RateLimits()), Budget({}))
 
-        async def exchange() -> Received[str]:
-            return Received("Yes.", {"x-a": "b"}, tokens=tokens)
+        async def exchange() -> HttpReply[str]:
+            return HttpReply("Yes.", {"x-a": "b"}, tokens=tokens)
 
         await sender.send(ASKED, exchange, ROW, [])
 
@@ -700,7 +694,7 @@ def test_the_usual_policy() -> None:
 AT = Endpoint("m", "http://near/v1")
 
 
-def said(words: str, status: int = 400) -> SendError:
+def refusal_of(words: str, status: int = 400) -> SendError:
     """The error for these words of an endpoint."""
     return of_response(AT, "none", status, {}, {"error": {"message": words}}, now=0.0)
 
@@ -726,19 +720,19 @@ class Run:
 
     async def _all(self, loop: Simulated, concurrency: int) -> None:
         timing = Timing(chance=lambda: 0.5, clock=loop.time)
-        its = Limiter(RateLimits(concurrency), Stop(of_run=True), timing=timing)
-        sender = Sender(its, Budget({}), timing)
+        limiter = Limiter(RateLimits(concurrency), Stop(of_run=True), timing=timing)
+        sender = RequestSender(limiter, Budget({}), timing)
         asked = (self._one(sender, number) for number in range(len(self._answers)))
         self.results = await asyncio.gather(*asked, return_exceptions=True)
 
-    async def _one(self, sender: Sender, number: int) -> str:
-        async def exchange() -> Received[str]:
+    async def _one(self, sender: RequestSender, number: int) -> str:
+        async def exchange() -> HttpReply[str]:
             self.sent += 1
             await asyncio.sleep(1.0)
             error = self._answers[number]
             if error is not None:
                 raise error
-            return Received("Yes.", {})
+            return HttpReply("Yes.", {})
 
         body = {"messages": [{"role": "user", "content": "x" * self._size}]}
         row = usage_row(self._step, None, "m", f"r{number}" if self._own else "r")
@@ -755,7 +749,7 @@ ODD = "The flux of account 17 is inverted since 2026-01-02T03:04:05Z (request 'a
 
 @pytest.mark.parametrize("status", [400, 403, 406, 409 + 1, 422])
 def test_the_same_refusal_of_five_requests_ends_the_run(status: int) -> None:
-    run = Run([None, *(said(ODD, status) for _ in range(20))])
+    run = Run([None, *(refusal_of(ODD, status) for _ in range(20))])
     assert run.sent == 6
     assert len(run.final) == 16
     assert ODD in run.final[0]
@@ -764,27 +758,27 @@ def test_the_same_refusal_of_five_requests_ends_the_run(status: int) -> None:
 
 
 def test_words_that_only_some_texts_get_end_no_run_until_there_are_many() -> None:
-    filtered = [said(ODD, 403) for _ in range(8)]
+    filtered = [refusal_of(ODD, 403) for _ in range(8)]
     assert not Run([None, *filtered[:2], None, *filtered, None, *filtered, None]).final
-    stopped = Run([None, *filtered[:2], None, *(said(ODD, 403) for _ in range(40))])
+    stopped = Run([None, *filtered[:2], None, *(refusal_of(ODD, 403) for _ in range(40))])
     assert stopped.sent == 4 + 20
 
 
 def test_a_status_whatever_its_words_ends_the_run_after_many() -> None:
     words = ["".join(letters) for letters in permutations("abcde")]
-    run = Run([None, *(said(f"{one} is odd") for one in words)])
+    run = Run([None, *(refusal_of(f"{one} is odd") for one in words)])
     assert run.sent == 1 + 20
     assert "20 requests in a row were refused so" in run.final[0]
-    assert not Run([said(f"{one} is odd") for one in words[:19]] + [None]).final
+    assert not Run([refusal_of(f"{one} is odd") for one in words[:19]] + [None]).final
 
 
 def test_replies_to_requests_sent_before_a_refusal_say_nothing_about_its_words() -> None:
-    answers = [None, said(ODD), *[None] * 3, *(said(ODD) for _ in range(40))]
+    answers = [None, refusal_of(ODD), *[None] * 3, *(refusal_of(ODD) for _ in range(40))]
     assert Run(answers, concurrency=5).sent < 5 + 15
 
 
 def test_of_many_requests_in_flight_no_new_one_is_sent() -> None:
-    run = Run([None] * 64 + [said(ODD) for _ in range(400)], concurrency=64)
+    run = Run([None] * 64 + [refusal_of(ODD) for _ in range(400)], concurrency=64)
     assert run.sent <= 64 + 2 * 64
 
 
@@ -796,20 +790,22 @@ def test_of_many_requests_in_flight_no_new_one_is_sent() -> None:
     ],
 )
 def test_numbers_ids_and_times_make_no_other_refusal(words: str) -> None:
-    assert Run([said(ODD), said(words)] * 10).sent == 5
+    assert Run([refusal_of(ODD), refusal_of(words)] * 10).sent == 5
 
 
 @pytest.mark.parametrize(
     "answers",
     [
-        pytest.param([*[said(ODD)] * 4, None] * 4, id="good replies in between"),
-        pytest.param([None, *(said(f"odd {'abcdefgh'[n]}") for n in range(8))], id="other words"),
-        pytest.param([None, *[said("content_filter", 403)] * 9], id="a filter"),
-        pytest.param([None, *[said("prompt is too long")] * 9], id="too long"),
-        pytest.param([None, *[said("temperature is fixed")] * 9], id="a parameter"),
-        pytest.param([None, *[said("max_tokens is too large")] * 9], id="a cap"),
-        pytest.param([None, said(ODD), said(ODD)], id="the last ones of a run"),
-        pytest.param([said(ODD)], id="the only one"),
+        pytest.param([*[refusal_of(ODD)] * 4, None] * 4, id="good replies in between"),
+        pytest.param(
+            [None, *(refusal_of(f"odd {'abcdefgh'[n]}") for n in range(8))], id="other words"
+        ),
+        pytest.param([None, *[refusal_of("content_filter", 403)] * 9], id="a filter"),
+        pytest.param([None, *[refusal_of("prompt is too long")] * 9], id="too long"),
+        pytest.param([None, *[refusal_of("temperature is fixed")] * 9], id="a parameter"),
+        pytest.param([None, *[refusal_of("max_tokens is too large")] * 9], id="a cap"),
+        pytest.param([None, refusal_of(ODD), refusal_of(ODD)], id="the last ones of a run"),
+        pytest.param([refusal_of(ODD)], id="the only one"),
     ],
 )
 def test_refusals_of_single_requests_end_nothing(answers: list[SendError | None]) -> None:
@@ -819,11 +815,11 @@ def test_refusals_of_single_requests_end_nothing(answers: list[SendError | None]
 
 
 def test_a_run_of_few_requests_ends_with_the_refusal_of_all() -> None:
-    assert len(Run([said(ODD), said(ODD), said(ODD)], concurrency=3).final) == 1
+    assert len(Run([refusal_of(ODD), refusal_of(ODD), refusal_of(ODD)], concurrency=3).final) == 1
 
 
 def test_a_probe_s_tries_do_not_count() -> None:
-    assert Run([said(ODD)] * 9, step="probe").final == []
+    assert Run([refusal_of(ODD)] * 9, step="probe").final == []
 
 
 @pytest.mark.parametrize(
@@ -834,18 +830,18 @@ def test_a_probe_s_tries_do_not_count() -> None:
     ],
 )
 def test_large_requests_are_halved_before_their_refusal_counts(own: bool, sent: int) -> None:
-    assert Run([said(ODD)] * 40, size=3001, own=own).sent == sent
+    assert Run([refusal_of(ODD)] * 40, size=3001, own=own).sent == sent
 
 
 def test_a_large_request_counts_where_one_as_large_was_answered() -> None:
-    assert Run([None, *[said(ODD)] * 40], size=3001).sent == 6
+    assert Run([None, *[refusal_of(ODD)] * 40], size=3001).sent == 6
 
 
 @pytest.mark.parametrize(
     "words", ["Your account is suspended.", "limit reached: 10 requests per day"]
 )
 def test_a_known_reason_ends_the_run_at_once(words: str) -> None:
-    run = Run([None, *[said(words, 429)] * 9])
+    run = Run([None, *[refusal_of(words, 429)] * 9])
     assert run.sent == 2
     assert words in run.final[0]
 
@@ -854,7 +850,7 @@ def test_a_known_reason_ends_the_run_at_once(words: str) -> None:
 
 
 def rate_limited(text: str = "Rate limit reached. Please try again in 31.5s") -> SendError:
-    return said(text, 429)
+    return refusal_of(text, 429)
 
 
 class Served:
@@ -872,10 +868,10 @@ class Served:
 
     async def _all(self, loop: Simulated, many: int, retry: Retry) -> list[Any]:
         timing = Timing(chance=random.Random(7).random, clock=loop.time)
-        its = Limiter(RateLimits(64), timing=timing, retry=retry, report=self.told.append)
-        sender = Sender(its, Budget({}), timing)
+        limiter = Limiter(RateLimits(64), timing=timing, retry=retry, report=self.told.append)
+        sender = RequestSender(limiter, Budget({}), timing)
 
-        async def exchange() -> Received[str]:
+        async def exchange() -> HttpReply[str]:
             self.sent += 1
             await asyncio.sleep(0.2)
             minute = int(loop.time() // 60)
@@ -885,7 +881,7 @@ class Served:
                 left = 60.0 * (minute + 1) - loop.time()
                 raise rate_limited(f"Rate limit reached{self._words}. Please retry in {left:.2f}s.")
             self._taken += 1
-            return Received("Yes.", {})
+            return HttpReply("Yes.", {})
 
         row = usage_row("verify", None, "m", "r1")
         asked = (sender.send({}, exchange, row, []) for _ in range(many))
@@ -924,12 +920,12 @@ def test_an_endpoint_that_answers_nothing_that_can_be_used_ends_the_run(status: 
     async def main(loop: Simulated) -> list[Any]:
         timing = Timing(chance=lambda: 0.5, clock=loop.time)
         retry = Retry(seconds=100.0)
-        its = Limiter(
+        limiter = Limiter(
             RateLimits(64), Stop(of_run=True), timing=timing, retry=retry, report=lambda _: None
         )
-        sender = Sender(its, Budget({}), timing)
+        sender = RequestSender(limiter, Budget({}), timing)
 
-        async def exchange() -> Received[str]:
+        async def exchange() -> HttpReply[str]:
             await asyncio.sleep(1.0)
             raise refused(status)
 
@@ -953,16 +949,16 @@ def test_an_error_for_one_text_is_not_waited_for_as_long_as_one_for_all(
 
     async def main(loop: Simulated) -> None:
         timing = Timing(chance=lambda: 0.5, clock=loop.time)
-        sender = Sender(Limiter(RateLimits(64), timing=timing), Budget({}), timing)
+        sender = RequestSender(Limiter(RateLimits(64), timing=timing), Budget({}), timing)
         row = usage_row("verify", None, "m", "r1")
 
-        async def bad() -> Received[str]:
+        async def bad() -> HttpReply[str]:
             attempts.append(1)
-            raise said("An error occurred, please try again later.", 500)
+            raise refusal_of("An error occurred, please try again later.", 500)
 
-        async def fine() -> Received[str]:
+        async def fine() -> HttpReply[str]:
             await asyncio.sleep(0.1)
-            return Received("Yes.", {})
+            return HttpReply("Yes.", {})
 
         async def others() -> None:
             while good and loop.time() < 1000:

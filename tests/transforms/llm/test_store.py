@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ufo.schemas.storage import checked_cache, default_cache
+from ufo.schemas.cache_folder import checked_cache, default_cache
 from ufo.transforms.llm.cache import key_of
 from ufo.transforms.llm.store import (
     KINDS,
@@ -161,9 +161,9 @@ def test_what_is_no_cache_is_set_aside_whole(path: Path, make: partial[None], wh
     path.parent.mkdir()
     make(path)
     content = path.read_bytes()
-    said: list[str] = []
-    store = SqliteStore(str(path), said.append)
-    (message,) = said
+    messages: list[str] = []
+    store = SqliteStore(str(path), messages.append)
+    (message,) = messages
     assert why in message
     aside = path.with_name("cache.sqlite.aside-1")
     assert str(aside) in message
@@ -181,15 +181,15 @@ def test_a_file_that_breaks_in_use_is_set_aside_for_the_next_one(path: Path) -> 
     with open(path, "r+b") as file:  # every page but the first, which has the header
         file.seek(4096)
         file.write(b"\xa5" * (path.stat().st_size - 4096))
-    said: list[str] = []
+    messages: list[str] = []
     # Two processes that find it damaged, and a third that begins in between.
-    first, second = (SqliteStore(str(path), said.append) for _ in range(2))
+    first, second = (SqliteStore(str(path), messages.append) for _ in range(2))
     with closing(first), pytest.raises(StoreError):
         first.get_many(list(MANY))
     taken(SqliteStore(str(path), silent))
     with closing(second), pytest.raises(StoreError):
         second.get_many(list(MANY))
-    (message,) = said
+    (message,) = messages
     assert "is damaged; it was moved to" in message
     with closing(SqliteStore(str(path), silent)) as store:
         assert store.get_many([A]) == {A: b"1"}

@@ -65,23 +65,23 @@ def test_the_address_is_given_else_openai_s_else_azure_s(monkeypatch: pytest.Mon
 
 
 def test_roles_share_the_endpoint_of_the_verifier() -> None:
-    found = endpoints("m", LOCAL, timeout=7.0)
-    assert found == dict.fromkeys(
+    by_role = endpoints("m", LOCAL, timeout=7.0)
+    assert by_role == dict.fromkeys(
         (VERIFIER, EXTRACTOR, KNOWLEDGE), Endpoint("m", LOCAL, timeout=7.0)
     )
 
 
 def test_every_role_can_have_an_endpoint_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KNOWLEDGE_API_KEY", "sk-other")
-    found = endpoints("m", LOCAL, "e", None, None, "http://far/v1")
-    assert found[VERIFIER] == Endpoint("m", LOCAL)
-    assert found[EXTRACTOR] == Endpoint("e", LOCAL)
-    assert found[KNOWLEDGE] == Endpoint("m", "http://far/v1", "KNOWLEDGE_API_KEY")
-    assert found[KNOWLEDGE].key() == "sk-other"
+    by_role = endpoints("m", LOCAL, "e", None, None, "http://far/v1")
+    assert by_role[VERIFIER] == Endpoint("m", LOCAL)
+    assert by_role[EXTRACTOR] == Endpoint("e", LOCAL)
+    assert by_role[KNOWLEDGE] == Endpoint("m", "http://far/v1", "KNOWLEDGE_API_KEY")
+    assert by_role[KNOWLEDGE].key() == "sk-other"
     monkeypatch.setenv("EXTRACTOR_API_KEY", "sk-third")
-    found = endpoints("m", LOCAL, "e", "http://near/v1", "k", None)
-    assert found[EXTRACTOR] == Endpoint("e", "http://near/v1", "EXTRACTOR_API_KEY")
-    assert found[KNOWLEDGE] == Endpoint("k", LOCAL, "KNOWLEDGE_API_KEY")
+    by_role = endpoints("m", LOCAL, "e", "http://near/v1", "k", None)
+    assert by_role[EXTRACTOR] == Endpoint("e", "http://near/v1", "EXTRACTOR_API_KEY")
+    assert by_role[KNOWLEDGE] == Endpoint("k", LOCAL, "KNOWLEDGE_API_KEY")
 
 
 @pytest.mark.parametrize(
@@ -151,12 +151,12 @@ AT_AZURE = [(f"https://{host}", [f"https://{host}", "2024-10-21"]) for host in H
 
 
 @pytest.mark.parametrize(
-    ("url", "found"),
+    ("url", "parts"),
     [*TABLES["azure"].values(), *AT_AZURE],
     ids=[*TABLES["azure"], *HOSTS],
 )
-def test_what_is_azure(url: str, found: list[str] | None) -> None:
-    assert azure_of(url) == (found and Azure(*found))
+def test_what_is_azure(url: str, parts: list[str] | None) -> None:
+    assert azure_of(url) == (parts and Azure(*parts))
 
 
 @pytest.mark.parametrize("name", OWN)
@@ -165,10 +165,10 @@ def test_a_field_that_is_written_here_cannot_be_added(name: str) -> None:
         endpoints("m", body_json=json.dumps({"top_k": 1, name: 1}))
 
 
-@pytest.mark.parametrize(("given", "said"), TABLES["flags"].values(), ids=TABLES["flags"])
-def test_what_is_no_header_or_body_is_refused(given: dict[str, Any], said: str) -> None:
-    with pytest.raises(UsageError, match=said):
-        endpoints("m", **given)
+@pytest.mark.parametrize(("flags", "message"), TABLES["flags"].values(), ids=TABLES["flags"])
+def test_what_is_no_header_or_body_is_refused(flags: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        endpoints("m", **flags)
 
 
 # --- what is sent ---
@@ -247,26 +247,26 @@ def test_headers_and_fields_go_to_the_endpoint_that_they_are_meant_for(
     server: LlmServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url = f"{server.base_url}?user=7"
-    told: dict[str, Any] = {
+    options: dict[str, Any] = {
         "body_json": '{"provider": {"order": ["a"]}}',
         "reasoning_effort": "low",
     }
-    found = endpoints("m", url, None, "http://other/v1", header=["X-Title=TITLE"], **told)
+    by_role = endpoints("m", url, None, "http://other/v1", header=["X-Title=TITLE"], **options)
     with pytest.raises(LlmError, match="TITLE is not set") as error:
-        send(found[VERIFIER])
+        send(by_role[VERIFIER])
     assert error.value.final
     monkeypatch.setenv("TITLE", "nightly")
     with contextlib.suppress(SendError):  # the server knows no queries
-        send(found[VERIFIER])
+        send(by_role[VERIFIER])
     (asked,) = server.chats
     assert asked.query == "user=7"
     assert asked.headers["x-title"] == "nightly"
     assert asked.body["provider"] == {"order": ["a"]}
     assert asked.body["reasoning_effort"] == "low"
-    assert found[KNOWLEDGE] == found[VERIFIER]
-    assert found[EXTRACTOR].headers == ()
-    assert found[EXTRACTOR].added == {}
-    assert "nightly" not in repr(found)
+    assert by_role[KNOWLEDGE] == by_role[VERIFIER]
+    assert by_role[EXTRACTOR].headers == ()
+    assert by_role[EXTRACTOR].added == {}
+    assert "nightly" not in repr(by_role)
 
 
 def events(*chunks: Any) -> str:
@@ -278,8 +278,10 @@ def events(*chunks: Any) -> str:
 def test_pieces_of_choices_are_put_together(pieces: list[tuple[int, str]]) -> None:
     chunks = [{"choices": [{"index": at, "delta": {"content": text}}]} for at, text in pieces]
     expected = {at: "".join(text for i, text in pieces if i == at) for at, _ in pieces}
-    found = completion_of(events(*chunks))["choices"]
-    assert [one["message"]["content"] for one in found] == [expected[at] for at in sorted(expected)]
+    choices = completion_of(events(*chunks))["choices"]
+    assert [one["message"]["content"] for one in choices] == [
+        expected[at] for at in sorted(expected)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -507,10 +509,10 @@ def test_an_error_in_code_is_not_a_broken_connection(
 def test_each_cause_of_a_connection_that_fails_has_its_remedy(cause: str, words: str) -> None:
     error = httpx.ConnectError("All connection attempts failed")
     error.__cause__ = OSError(cause)
-    found = broken(Endpoint("m", "https://far/v1"), error, reached=False)
-    assert found.final
-    assert words in found.message
-    assert cause in found.message
+    failure = broken(Endpoint("m", "https://far/v1"), error, reached=False)
+    assert failure.final
+    assert words in failure.message
+    assert cause in failure.message
 
 
 @pytest.mark.parametrize(
@@ -522,9 +524,9 @@ def test_a_proxy_that_refuses_is_named(
     monkeypatch: pytest.MonkeyPatch, status: int, words: str
 ) -> None:
     monkeypatch.setenv("HTTPS_PROXY", "http://gate:3128")
-    found = broken(Endpoint("m", "https://far/v1"), httpx.ProxyError(f"{status} no"), False)
-    assert "the proxy http://gate:3128 (HTTPS_PROXY)" in found.message
-    assert words in found.message
+    failure = broken(Endpoint("m", "https://far/v1"), httpx.ProxyError(f"{status} no"), False)
+    assert "the proxy http://gate:3128 (HTTPS_PROXY)" in failure.message
+    assert words in failure.message
 
 
 @pytest.mark.usefixtures("no_proxies")
@@ -561,9 +563,9 @@ def test_a_redirect_on_the_same_host_is_followed_with_the_request() -> None:
 
 
 def test_an_error_in_a_stream_is_the_reply() -> None:
-    said = {"object": "error", "message": "the flux is inverted", "code": 503}
-    found = completion_of(events(delta(content="The ri"), said))
-    assert inside(found) == (503, found)
+    error = {"object": "error", "message": "the flux is inverted", "code": 503}
+    reply = completion_of(events(delta(content="The ri"), error))
+    assert inside(reply) == (503, reply)
 
 
 def test_choices_and_calls_without_a_number_are_put_together() -> None:

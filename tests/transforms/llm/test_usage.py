@@ -12,8 +12,8 @@ ROW = usage_row("verify", "web", "m", "r1", "q1")
 
 
 def test_a_row_says_what_was_asked_and_by_whom() -> None:
-    told = (ROW.step, ROW.source, ROW.model, ROW.response_id, ROW.request_id)
-    assert told == ("verify", "web", "m", "r1", "q1")
+    fields = (ROW.step, ROW.source, ROW.model, ROW.response_id, ROW.request_id)
+    assert fields == ("verify", "web", "m", "r1", "q1")
     assert ROW.status == "ok"
     assert ROW.prompt_tokens == ROW.completion_tokens == ROW.retries == 0
     assert ROW.cost_usd == 0.0
@@ -74,22 +74,22 @@ PRICES = {"m": Price(1e6, 1e7)}  # US dollars a million tokens
 
 
 def test_what_comes_from_the_cache_has_what_it_saves() -> None:
-    found = reused(ROW, RESULTS, True, PRICES)
-    assert [row.request_id for row in found] == ["q1", "q2"]
-    assert [(row.prompt_tokens, row.completion_tokens) for row in found] == [(10, 2), (7, 7)]
-    assert [row.saved_usd for row in found] == [30.0, 77.0]
-    assert {(row.cached, row.coalesced, row.cost_usd) for row in found} == {(True, False, 0.0)}
+    rows = reused(ROW, RESULTS, True, PRICES)
+    assert [row.request_id for row in rows] == ["q1", "q2"]
+    assert [(row.prompt_tokens, row.completion_tokens) for row in rows] == [(10, 2), (7, 7)]
+    assert [row.saved_usd for row in rows] == [30.0, 77.0]
+    assert {(row.cached, row.coalesced, row.cost_usd) for row in rows} == {(True, False, 0.0)}
 
 
 def test_what_another_response_asks_for_has_no_tokens() -> None:
-    (found,) = reused(ROW, [("q1", 4, 1)], False, PRICES)
-    assert found == replace(ROW, coalesced=True, saved_usd=14.0)
+    (row,) = reused(ROW, [("q1", 4, 1)], False, PRICES)
+    assert row == replace(ROW, coalesced=True, saved_usd=14.0)
 
 
 @pytest.mark.parametrize(
     ("result", "prices"), [(("q1", 4, 1), {}), (("q1", 4, None), PRICES)], ids=["price", "tokens"]
 )
 def test_what_is_saved_is_unknown_without(result: Any, prices: Any) -> None:
-    (found,) = reused(ROW, [result], True, prices)
-    assert found.saved_usd is None
-    assert found.cost_usd == 0.0
+    (row,) = reused(ROW, [result], True, prices)
+    assert row.saved_usd is None
+    assert row.cost_usd == 0.0

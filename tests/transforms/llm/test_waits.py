@@ -82,7 +82,7 @@ def test_without_headers_no_limit_is_waited_for() -> None:
     [
         ("Please retry in 31.5s.", 31.5),
         ("Please retry in 45.578569677s.", 45.578569677),
-        ("Please try again in 6m0s. Visit", 360.0),
+        ("Please try again in 6m0s. PageVisits", 360.0),
         ("try again in 1h2m3.5s", 3723.5),
         ("try again in 820ms.", 0.82),
         ("Please retry after 20 seconds.", 20.0),

@@ -16,9 +16,9 @@ WIKI = TABLES["wiki"]
 
 
 def used(**raw: Any) -> RecallInput:
-    found = parse_recall("file:1", json.dumps(raw).encode())
-    assert isinstance(found, RecallInput), found
-    return found
+    record = parse_recall("file:1", json.dumps(raw).encode())
+    assert isinstance(record, RecallInput), record
+    return record
 
 
 def answers(record: RecallInput) -> dict[str, str]:
@@ -31,47 +31,47 @@ def labels(record: RecallInput) -> set[tuple[str, int, int]]:
 
 def test_a_record_of_json_lines() -> None:
     facts = ["F1.", {"fact": "F2.", "labels": {"rag": True, "silent": 0}}]
-    given = {"rag": "A", "none": None, "silent": ""}
-    found = used(id=5, question="Q?", ground_truth="T.", answers=given, facts=facts)
-    assert found.record_id == "5"
-    assert found.question == "Q?"
-    assert found.ground_truth == "T."
-    assert answers(found) == {"rag": "A", "silent": ""}
-    assert found.given
-    assert found.facts == ["F1.", "F2."]
-    assert labels(found) == {("rag", 1, 1), ("silent", 1, 0)}
+    texts = {"rag": "A", "none": None, "silent": ""}
+    record = used(id=5, question="Q?", ground_truth="T.", answers=texts, facts=facts)
+    assert record.record_id == "5"
+    assert record.question == "Q?"
+    assert record.ground_truth == "T."
+    assert answers(record) == {"rag": "A", "silent": ""}
+    assert record.given
+    assert record.facts == ["F1.", "F2."]
+    assert labels(record) == {("rag", 1, 1), ("silent", 1, 0)}
     assert used(question="Q?", answers={"rag": "A"}, facts=[]).given
     # Without facts they are to be generated, and without an id it is a function of the content.
-    found, same = (used(question="Q?", answer="T.", answers={"rag": "A"}) for _ in range(2))
-    assert found.ground_truth == "T."
-    assert answers(found) == {"rag": "A"}
-    assert not found.given
+    record, same = (used(question="Q?", answer="T.", answers={"rag": "A"}) for _ in range(2))
+    assert record.ground_truth == "T."
+    assert answers(record) == {"rag": "A"}
+    assert not record.given
     beside = used(question="Q?", ground_truth="T.", answer="A.")
     assert beside.ground_truth == "T."
     assert answers(beside) == {"answer": "A."}
-    assert found.record_id == same.record_id != beside.record_id
+    assert record.record_id == same.record_id != beside.record_id
 
 
 def test_a_row_of_wikievalfacts() -> None:
-    found = used(**WIKI)
-    assert found.record_id == "7"
-    assert found.ground_truth == WIKI["answer"]
-    assert list(answers(found)) == ["answer", "ungrounded_answer", "poor_answer"]
+    record = used(**WIKI)
+    assert record.record_id == "7"
+    assert record.ground_truth == WIKI["answer"]
+    assert list(answers(record)) == ["answer", "ungrounded_answer", "poor_answer"]
     # The same fact in other punctuation is one; gt_facts, which words them otherwise, is not read.
-    assert found.facts == ["Oslo is in Norway.", "Oslo isn't small"]
-    assert labels(found) == {("answer", 0, 1), ("answer", 1, 0), ("ungrounded_answer", 0, 0)}
+    assert record.facts == ["Oslo is in Norway.", "Oslo isn't small"]
+    assert labels(record) == {("answer", 0, 1), ("answer", 1, 0), ("ungrounded_answer", 0, 0)}
     # A column that a row leaves empty is no answer of it.
     row = {"question": "Q?", "ground_truth": "T.", "a": "A", "b": "", "c": ""}
     marks = {"a": "{'F': None}", "b": "{'F': None}", "c": ""}
-    found = used(**row, **{f"human_evaluated_facts_{name}": text for name, text in marks.items()})
-    assert answers(found) == {"a": "A", "b": ""}
+    record = used(**row, **{f"human_evaluated_facts_{name}": text for name, text in marks.items()})
+    assert answers(record) == {"a": "A", "b": ""}
 
 
 def test_rows_without_labels_check_every_answer() -> None:
     row = {name: text for name, text in WIKI.items() if not name.startswith("human")}
-    found = used(**row)
-    assert list(answers(found)) == ["answer", "ungrounded_answer", "poor_answer"]
-    assert found.facts == ["Oslo is a city in Norway", "Oslo is north"]
+    record = used(**row)
+    assert list(answers(record)) == ["answer", "ungrounded_answer", "poor_answer"]
+    assert record.facts == ["Oslo is a city in Norway", "Oslo is north"]
     listed = used(**{**row, "gt_facts": "['One fact.', 'Another.']"})
     assert listed.facts == ["One fact.", "Another."]
     assert not used(**{**row, "gt_facts": ""}).given
@@ -80,20 +80,20 @@ def test_rows_without_labels_check_every_answer() -> None:
 @pytest.mark.parametrize(("changes", "message"), TABLES["unusable"], ids=str)
 def test_what_is_unusable_is_a_failure_that_says_why(changes: dict[str, Any], message: str) -> None:
     raw = {"question": "Q?", "ground_truth": "T.", "answers": {"a": "A"}, **changes}
-    found = parse_recall("file:1", json.dumps(raw).encode())
-    assert isinstance(found, Failure)
-    assert found.step == "read"
-    assert found.key == "file:1"
-    assert found.error_type == "unusable_record"
-    assert message in found.message
+    failure = parse_recall("file:1", json.dumps(raw).encode())
+    assert isinstance(failure, Failure)
+    assert failure.step == "read"
+    assert failure.key == "file:1"
+    assert failure.error_type == "unusable_record"
+    assert message in failure.message
 
 
 def why(**changes: Any) -> str:
     """Return why a record with these changes cannot be used."""
     raw = {"question": "Q?", "ground_truth": "T.", "answers": {"a": "A"}, **changes}
-    found = parse_recall("file:1", json.dumps(raw).encode())
-    assert isinstance(found, Failure)
-    return found.message
+    failure = parse_recall("file:1", json.dumps(raw).encode())
+    assert isinstance(failure, Failure)
+    return failure.message
 
 
 COLUMNS = ["id", "unique_id", "question", "facts", "gt_facts", "answers", "ground_truth"]
@@ -131,7 +131,7 @@ MARK = "human_evaluated_facts_a"
 
 
 @pytest.mark.parametrize(
-    ("columns", "found"),
+    ("columns", "names"),
     [
         pytest.param({"ground_truth_answer": "T.", "a_answer": "A"}, ["a_answer"], id="no truth"),
         pytest.param({"answer": "T.", "a": "A", MARK: "{'F': None}"}, ["a"], id="no lone answer"),
@@ -141,8 +141,8 @@ MARK = "human_evaluated_facts_a"
         pytest.param({"answer": "T.", "a_answer": " "}, ["answer", "a_answer"], id="two answers"),
     ],
 )
-def test_which_columns_are_answers(columns: dict[str, Any], found: list[str]) -> None:
-    assert list(answers(used(question="Q?", **columns))) == found
+def test_which_columns_are_answers(columns: dict[str, Any], names: list[str]) -> None:
+    assert list(answers(used(question="Q?", **columns))) == names
 
 
 @pytest.mark.parametrize(
@@ -179,9 +179,9 @@ def test_a_label_that_cannot_be_read_costs_the_label_alone(
 ) -> None:
     failures: list[Failure] = []
     line = json.dumps({"question": "Q?", "ground_truth": "T.", **columns}).encode()
-    found = parse_recall("file:1", line, left_out=failures.append)
-    assert isinstance(found, RecallInput)
-    assert [label.label for label in found.labels] == [1] * (MARK in columns)
+    record = parse_recall("file:1", line, left_out=failures.append)
+    assert isinstance(record, RecallInput)
+    assert [label.label for label in record.labels] == [1] * (MARK in columns)
     (failure,) = failures
     assert failure.error_type == "unusable_label"
     assert failure.message.startswith(f"`{name}")
@@ -190,13 +190,13 @@ def test_a_label_that_cannot_be_read_costs_the_label_alone(
 
 def test_a_cell_of_python_has_any_word_of_the_vocabulary() -> None:
     cell = "{'A': nan, 'B': Yes, 'C': 'not found', 'D': 1, 'E': contradicted, 'F': NA}"
-    found = used(question="Q?", ground_truth="T.", **{"a": "A", MARK: cell})
-    assert [(label.fact_index, label.label) for label in found.labels] == [(1, 1), (3, 1), (4, 0)]
+    record = used(question="Q?", ground_truth="T.", **{"a": "A", MARK: cell})
+    assert [(label.fact_index, label.label) for label in record.labels] == [(1, 1), (3, 1), (4, 0)]
 
 
 def test_facts_that_are_given_are_those_and_no_bullets() -> None:
-    found = used(question="Q?", answer="T.", facts=["F."], gt_facts="- G. - H.")
-    assert found.facts == ["F."]
+    record = used(question="Q?", answer="T.", facts=["F."], gt_facts="- G. - H.")
+    assert record.facts == ["F."]
 
 
 def test_lines_that_are_none_are_failures() -> None:
@@ -233,9 +233,9 @@ LONG = ("{" * 200_000, "{'a': " * 100_000, "-" * 200_000 + "1", "'" * 200_001)
 
 @pytest.mark.parametrize("text", [*TABLES["hostile"], *LONG], ids=lambda text: text[:30])
 def test_a_hostile_cell_is_a_failure(text: str) -> None:
-    found = labelled(text)
-    assert isinstance(found, Failure)
-    assert len(found.message) < 250
+    failure = labelled(text)
+    assert isinstance(failure, Failure)
+    assert len(failure.message) < 250
     by_hand = labelled("{ \"It's so\" : true,\n 'two\nlines' : None , 'x\\u00e9\\q' : 0, }")
     assert by_hand.facts == ["It's so", "two\nlines", "xé\\q"]
     assert labels(by_hand) == {("a", 0, 1), ("a", 2, 0)}

@@ -47,19 +47,19 @@ def asked() -> tuple[Recalled, Any]:
 
 
 def test_facts_are_the_claims_of_the_ground_truth() -> None:
-    found, judge = asked()
+    recalled, judge = asked()
     text = RECORD.ground_truth
     response = InputRecord("f:1", "r1", text, question="Who?")
     judge.extract.assert_awaited_once_with(response, segment(text))
-    assert [row.fact for row in found.facts] == ["Ada was born."]
-    assert found.failures[0].step == "extract"
-    assert len(found.usage) == 3
+    assert [row.fact for row in recalled.facts] == ["Ada was born."]
+    assert recalled.failures[0].step == "extract"
+    assert len(recalled.usage) == 3
 
 
 def test_an_answer_is_the_passage_of_each_fact() -> None:
-    found, judge = asked()
+    recalled, judge = asked()
     open_units, formulation, passages = judge.verify.await_args.args
-    (fact,) = found.facts
+    (fact,) = recalled.facts
     assert open_units.text == ANSWER.text
     assert open_units.question == "Who?"
     assert open_units.units == [FactUnit("r1", fact.fact_id, None, fact.fact, "Born?", None)]
@@ -68,16 +68,16 @@ def test_an_answer_is_the_passage_of_each_fact() -> None:
 
 
 def test_a_verdict_is_the_evidence_of_its_judge() -> None:
-    found, _ = asked()
-    (row,) = found.verdicts
+    recalled, _ = asked()
+    (row,) = recalled.verdicts
     assert (row.outcome, row.label) == ("refuted", 0)
     assert (row.judge, row.model, row.prompt_version) == ("mine", "weights", None)
-    assert row.fact_id == found.facts[0].fact_id
+    assert row.fact_id == recalled.facts[0].fact_id
 
 
 def test_a_failure_has_the_key_of_its_answer_or_of_its_own() -> None:
-    found, _ = asked()
-    assert [row.key for row in found.failures[1:]] == ["r1/rag/tf", "u"]
+    recalled, _ = asked()
+    assert [row.key for row in recalled.failures[1:]] == ["r1/rag/tf", "u"]
 
 
 LLM, CLIENT = LlmSettings("m"), ClientSettings({})
@@ -97,6 +97,6 @@ LLM, CLIENT = LlmSettings("m"), ClientSettings({})
     ],
 )
 def test_the_llm_judge_is_asked_by_prompts_of_recall(spec: JudgeSpec, by_prompts: bool) -> None:
-    made = make_recaller(spec, ("tf",))
-    for judge in (made.extractor, made.judges["tf"]):
+    recaller = make_recaller(spec, ("tf",))
+    for judge in (recaller.extractor, recaller.judges["tf"]):
         assert isinstance(judge, FactJudge) is by_prompts

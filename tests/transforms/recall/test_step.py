@@ -27,12 +27,12 @@ OFFLINE = Recaller(OfflineJudge(), {"offline": OfflineJudge()})
 FACTS = ["Ada was born in 1815.", "Ada wrote notes.", "Ada liked trains."]
 
 
-def record(given: bool = True, **fields: Any) -> RecallInput:
+def record(with_facts: bool = True, **fields: Any) -> RecallInput:
     texts = fields.pop("answers", {"rag": "Ada was born in 1815."})
     answers = [RecallAnswer("r1", *item) for item in texts.items()]
-    told = ("file:1", "r1", "Who was Ada?", "Ada was born in 1815. She wrote notes.")
-    facts = fields.pop("facts", FACTS if given else [])
-    return RecallInput(*told, answers, given, facts, **fields)
+    first_fields = ("file:1", "r1", "Who was Ada?", "Ada was born in 1815. She wrote notes.")
+    facts = fields.pop("facts", FACTS if with_facts else [])
+    return RecallInput(*first_fields, answers, with_facts, facts, **fields)
 
 
 def asked(
@@ -43,59 +43,59 @@ def asked(
     return asyncio.run(recall(what, recaller)), client
 
 
-def outcomes(found: Recalled) -> list[tuple[Any, ...]]:
-    return [(row.outcome, row.label, row.reason, row.first_reason) for row in found.verdicts]
+def outcomes(recalled: Recalled) -> list[tuple[Any, ...]]:
+    return [(row.outcome, row.label, row.reason, row.first_reason) for row in recalled.verdicts]
 
 
 def test_of_a_list_that_breaks_off_twice_the_longer_is_used_and_the_rest_is_a_failure() -> None:
     lists = (json.dumps({"facts": FACTS[:n]})[:-2] + ', "Ada' for n in (2, 1))
     cut_off = [Choice(arguments=text, finish_reason="length") for text in lists]
-    found, _ = asked(cut_off, record(given=False))
-    assert [row.fact for row in found.facts] == FACTS[:2]
-    (failure,) = found.failures
+    recalled, _ = asked(cut_off, record(with_facts=False))
+    assert [row.fact for row in recalled.facts] == FACTS[:2]
+    (failure,) = recalled.failures
     assert failure.step == "facts"
     assert failure.error_type == "truncated"
     assert "the last of the facts" in failure.message
 
 
 def test_the_rows_of_a_record() -> None:
-    found, _ = asked([{"fact_1": T, "fact_2": F, "fact_3": F}], record(), "tf")
+    recalled, _ = asked([{"fact_1": T, "fact_2": F, "fact_3": F}], record(), "tf")
     truth = "Ada was born in 1815. She wrote notes."
-    assert found.record == RecallRecord("r1", "Who was Ada?", truth, 3, 1, True)
-    assert [row.text for row in found.answers] == ["Ada was born in 1815."]
-    facts = [(row.record_id, row.fact_index, row.fact) for row in found.facts]
+    assert recalled.record == RecallRecord("r1", "Who was Ada?", truth, 3, 1, True)
+    assert [row.text for row in recalled.answers] == ["Ada was born in 1815."]
+    facts = [(row.record_id, row.fact_index, row.fact) for row in recalled.facts]
     assert facts == [("r1", at, fact) for at, fact in enumerate(FACTS)]
-    assert [row.fact_id for row in found.verdicts] == [row.fact_id for row in found.facts]
-    (row, *_) = found.verdicts
+    assert [row.fact_id for row in recalled.verdicts] == [row.fact_id for row in recalled.facts]
+    (row, *_) = recalled.verdicts
     assert row.record_id == "r1"
     assert row.variant == "rag"
     assert row.formulation == "tf"
     assert row.judge == "llm"
     assert row.model == "m"
     assert row.prompt_version
-    assert len(found.usage) == 1
+    assert len(recalled.usage) == 1
 
 
 @pytest.mark.parametrize(
     ("quote", "is_found"), [("born in 1815", True), ("born in 1816", False), ("", None)]
 )
 def test_a_quote_is_looked_for_in_the_answer(quote: str, is_found: bool | None) -> None:
-    said = {f"fact_{n}": T for n in (1, 2, 3)}
-    said |= {f"fact_{n}_text_evidence": quote for n in (1, 2, 3)}
-    found, _ = asked([said], record(), "tf+citation", repairs=0)
-    assert found.verdicts[0].citation_found is is_found
+    reply = {f"fact_{n}": T for n in (1, 2, 3)}
+    reply |= {f"fact_{n}_text_evidence": quote for n in (1, 2, 3)}
+    recalled, _ = asked([reply], record(), "tf+citation", repairs=0)
+    assert recalled.verdicts[0].citation_found is is_found
 
 
 def test_without_facts_nobody_is_asked_and_without_formulations_an_answer_is_not_missed() -> None:
-    made, client = asked([], record(facts=[]), "tf")
-    assert made.verdicts == []
+    recalled, client = asked([], record(facts=[]), "tf")
+    assert recalled.verdicts == []
     assert client.requests == []
     assert asked([], record(answers={}))[0].failures == []
 
 
 def test_an_error_beside_the_model_is_a_failure_of_its_answer_and_formulation() -> None:
-    found, _ = asked([RuntimeError("broken")], record(), "tf")
-    (failure,) = found.failures
+    recalled, _ = asked([RuntimeError("broken")], record(), "tf")
+    (failure,) = recalled.failures
     assert failure.step == "verify"
     assert failure.key == "r1/rag/tf"
     assert failure.message == "error in judge llm: RuntimeError: broken"
@@ -107,10 +107,10 @@ VOID = yaml.safe_load(Path(__file__).with_name("void.yaml").read_text(encoding="
 @pytest.mark.parametrize("void", VOID.values(), ids=VOID)
 def test_a_value_of_another_type_voids_the_call(void: Any) -> None:
     good = {"fact_1": T, "fact_2": F, "fact_3": F}
-    found, client = asked([void, good], record(), "tf")
-    told = [(row.outcome, row.label, row.first_reason) for row in found.verdicts]
+    recalled, client = asked([void, good], record(), "tf")
+    verdicts = [(row.outcome, row.label, row.first_reason) for row in recalled.verdicts]
     expected = [("supported", 1), ("refuted", 0), ("refuted", 0)]
-    assert told == [(*one, "unparsable") for one in expected]
+    assert verdicts == [(*one, "unparsable") for one in expected]
     assert "it lacked a value of the allowed ones" in client.requests[1].messages[0].content
     lost, client = asked([void, void], record(), "tf")
     assert set(outcomes(lost)) == {("error", None, "unparsable", "unparsable")}
@@ -123,8 +123,8 @@ def test_a_value_of_another_type_voids_the_call(void: Any) -> None:
 
 def test_a_refusal_and_a_lost_connection_are_no_verdicts() -> None:
     refused = Choice(refusal="I will not.", finish_reason="stop")
-    found, _ = asked([refused, refused, refused], record(), "tf")
-    assert {row[1:3] for row in outcomes(found)} == {(None, "refused")}
+    recalled, _ = asked([refused, refused, refused], record(), "tf")
+    assert {row[1:3] for row in outcomes(recalled)} == {(None, "refused")}
     lost, _ = asked([LlmError("gone", "transport")], record(), "tf")
     assert {row[1:] for row in outcomes(lost)} == {(None, "transport", "transport")}
     with pytest.raises(LlmError):
@@ -135,31 +135,31 @@ def test_a_refusal_and_a_lost_connection_are_no_verdicts() -> None:
 
 
 def test_an_empty_answer_says_nothing_and_nobody_is_asked() -> None:
-    found, client = asked([], record(answers={"silent": " "}), "tf", "prompt")
-    assert set(outcomes(found)) == {("noans", 0, "no_passages", None)}
-    assert len(found.verdicts) == 6
+    recalled, client = asked([], record(answers={"silent": " "}), "tf", "prompt")
+    assert set(outcomes(recalled)) == {("noans", 0, "no_passages", None)}
+    assert len(recalled.verdicts) == 6
     assert client.requests == []
 
 
 def test_a_record_without_an_answer_is_reported() -> None:
-    found, _ = asked([], record(answers={}), "tf")
-    assert [(row.key, row.error_type) for row in found.failures] == [("file:1", "no_answers")]
+    recalled, _ = asked([], record(answers={}), "tf")
+    assert [(row.key, row.error_type) for row in recalled.failures] == [("file:1", "no_answers")]
 
 
 def test_a_label_of_people_is_that_of_its_answer_and_fact() -> None:
     labels = [RecallLabel("rag", 0, 1), RecallLabel("rag", 1, 0), RecallLabel("poor", 0, 0)]
     what = record(answers={"rag": "Ada.", "poor": " "}, labels=labels)
-    found, _ = asked([{"fact_1": T, "fact_2": T, "fact_3": F}], what, "tf")
-    human = [(row.variant, row.label) for row in found.verdicts if row.formulation == "human"]
+    recalled, _ = asked([{"fact_1": T, "fact_2": T, "fact_3": F}], what, "tf")
+    human = [(row.variant, row.label) for row in recalled.verdicts if row.formulation == "human"]
     assert human == [("rag", 1), ("rag", 0), ("poor", 0)]
-    beside = [row.human_label for row in found.verdicts if row.formulation == "tf"]
+    beside = [row.human_label for row in recalled.verdicts if row.formulation == "tf"]
     assert beside == [1, 0, None, 0, None, None]
 
 
 def test_facts_are_made_by_prompts_of_their_own_as_published() -> None:
     plain, published = (
-        llm_recaller(LlmSettings("m", as_published=one), [], lambda: FakeClient([]))
-        for one in (False, True)
+        llm_recaller(LlmSettings("m", as_published=as_published), [], lambda: FakeClient([]))
+        for as_published in (False, True)
     )
     assert len({plain.facts_version, published.facts_version}) == 2
     assert len(plain.facts_version or "") == len(published.facts_version or "") == 12
@@ -190,9 +190,9 @@ def test_the_version_of_facts_is_that_of_each_prompt_for_them(
 
 @pytest.mark.parametrize("published", [False, True], ids=["a function", "as published"])
 def test_facts_are_asked_for_with_room_for_twice_their_text(published: bool) -> None:
-    said = "- Ada was." if published else {"facts": ["Ada was."]}
-    found, client = asked([said], record(given=False), as_published=published)
-    assert [row.fact for row in found.facts] == ["Ada was."]
+    reply = "- Ada was." if published else {"facts": ["Ada was."]}
+    recalled, client = asked([reply], record(with_facts=False), as_published=published)
+    assert [row.fact for row in recalled.facts] == ["Ada was."]
     (sent,) = client.requests
     assert (sent.function is None) is published
     assert sent.expects == 2 * count(record().ground_truth) + SHORT_REPLY
@@ -201,16 +201,16 @@ def test_facts_are_asked_for_with_room_for_twice_their_text(published: bool) -> 
 def test_what_the_offline_judge_cannot_read_stays_unanswered() -> None:
     text = "Ada wurde im Jahr 1815 geboren, und sie schrieb viele Bemerkungen über die Maschine."
     german = record(answers={"rag": text})
-    found = run_now(recall(german, OFFLINE))
-    assert {row[:3] for row in outcomes(found)} == {("noans", None, "unsupported_language")}
+    recalled = run_now(recall(german, OFFLINE))
+    assert {row[:3] for row in outcomes(recalled)} == {("noans", None, "unsupported_language")}
 
 
 # --- names of formulations ---
 
 
 def test_names_are_written_one_way_and_each_comes_once() -> None:
-    given = ["T/F/N+citation", "tfn+citation", "prompt", "tf+xml+citation"]
-    assert canonical(given) == ("tfn+citation", "prompt", "tf+citation+xml")
+    names = ["T/F/N+citation", "tfn+citation", "prompt", "tf+xml+citation"]
+    assert canonical(names) == ("tfn+citation", "prompt", "tf+citation+xml")
     assert canonical(KNOWN) == KNOWN
     in_tags = ("tf+xml", "tf+citation+xml", "tfn+xml", "tfn+citation+xml")
     assert canonical(DEFAULT, "xml") == ("prompt", *in_tags)
@@ -229,8 +229,8 @@ ABSTAINS = record(answers={"rag": "I do not know.", "base": "Ada was born in 181
 
 def test_an_answer_that_abstains_has_no_label_and_is_not_asked_about() -> None:
     reply = Choice(arguments=json.dumps({f"fact_{at}": T for at in (1, 2, 3)}))
-    found, client = asked([reply], ABSTAINS, "tf")
-    rows = [(row.variant, row.label, row.reason) for row in found.verdicts]
+    recalled, client = asked([reply], ABSTAINS, "tf")
+    rows = [(row.variant, row.label, row.reason) for row in recalled.verdicts]
     assert rows[:3] == [("rag", None, "abstained")] * 3
     assert [variant for variant, *_ in rows[3:]] == ["base"] * 3
     assert len(client.requests) == 1
@@ -238,12 +238,12 @@ def test_an_answer_that_abstains_has_no_label_and_is_not_asked_about() -> None:
 
 def test_as_published_an_answer_that_abstains_is_asked_about() -> None:
     reply = Choice(arguments=json.dumps({f"fact_{at}": F for at in (1, 2, 3)}))
-    found, client = asked([reply, reply], ABSTAINS, "tf", as_published=True, repairs=0)
+    recalled, client = asked([reply, reply], ABSTAINS, "tf", as_published=True, repairs=0)
     assert len(client.requests) == 2
-    assert "abstained" not in {row.reason for row in found.verdicts}
+    assert "abstained" not in {row.reason for row in recalled.verdicts}
 
 
 def test_an_answer_that_abstains_and_then_states_facts_has_labels() -> None:
     answers = {"rag": "I do not know all of it. Ada was born in 1815."}
-    found = run_now(recall(record(answers=answers), OFFLINE))
-    assert [row.label for row in found.verdicts][:1] == [1]
+    recalled = run_now(recall(record(answers=answers), OFFLINE))
+    assert [row.label for row in recalled.verdicts][:1] == [1]

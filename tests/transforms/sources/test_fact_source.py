@@ -75,8 +75,8 @@ def found_of(passages: Any) -> Found:
     source = Plain()
     source.name = "fixed"
     source.find = lambda unit: passages  # type: ignore[method-assign]
-    (found,) = ask(source, "x")
-    return found
+    (answer,) = ask(source, "x")
+    return answer
 
 
 def ids(*passages: Passage) -> list[str | None]:
@@ -84,13 +84,13 @@ def ids(*passages: Passage) -> list[str | None]:
 
 
 def test_scores_are_kept_and_nothing_found_is_noans() -> None:
-    found = found_of([Retrieved(Passage("a"), 2.5), Passage("b")])
-    assert [(hit.passage.text, hit.score) for hit in found.passages] == [("a", 2.5), ("b", None)]
+    answer = found_of([Retrieved(Passage("a"), 2.5), Passage("b")])
+    assert [(hit.passage.text, hit.score) for hit in answer.passages] == [("a", 2.5), ("b", None)]
     for nothing in (found_of([]), found_of(None)):
         assert (*nothing.passages, nothing.outcome, nothing.reason) == ("noans", "no_passages")
         assert nothing.error_type == ""
-    (found,) = ask(FactSource(), "x")
-    assert "FactSource implements neither find nor look_up" in found.message
+    (answer,) = ask(FactSource(), "x")
+    assert "FactSource implements neither find nor look_up" in answer.message
 
 
 def test_all_units_are_asked_in_the_round_of_one_that_waits() -> None:
@@ -125,13 +125,13 @@ class Told(FactSource):
 """
 
 
-@pytest.mark.parametrize("given", [None, SourceContext(judge_asks=True)], ids=["none", "its own"])
+@pytest.mark.parametrize("context", [None, SourceContext(judge_asks=True)], ids=["none", "its own"])
 def test_a_source_gets_the_context_of_its_run_or_an_empty_one(
-    tmp_path: Path, given: SourceContext | None
+    tmp_path: Path, context: SourceContext | None
 ) -> None:
     (tmp_path / "told.py").write_text(TOLD)
-    made: Any = make_source(SourceSpec("m", f"{tmp_path / 'told.py'}:Told"), context=given)
-    assert made.context == (given or SourceContext())
+    source: Any = make_source(SourceSpec("m", f"{tmp_path / 'told.py'}:Told"), context=context)
+    assert source.context == (context or SourceContext())
 
 
 def test_the_id_is_of_the_content_whatever_its_rank_and_repeats_are_distinguished() -> None:
@@ -151,12 +151,12 @@ GARBAGE += [{"text": "a", **more} for more in ({"title": 5}, {"url": 5}, {"secti
 
 @pytest.mark.parametrize("garbage", ["text", None, *(Passage(**one) for one in GARBAGE)], ids=ascii)
 def test_what_no_table_could_hold_is_an_error_beside_the_others(garbage: Any) -> None:
-    found = found_of(iter([Passage("fine"), garbage, Passage("too")]))
-    assert [hit.passage.text for hit in found.passages] == ["fine", "too"]
-    assert found.outcome == "error"
-    assert bool(found.error_type)
-    said = "error in source fixed: TypeError: a source must return ufo.Passage objects, not str"
-    assert (found.message == said) == (garbage == "text")
+    answer = found_of(iter([Passage("fine"), garbage, Passage("too")]))
+    assert [hit.passage.text for hit in answer.passages] == ["fine", "too"]
+    assert answer.outcome == "error"
+    assert bool(answer.error_type)
+    message = "error in source fixed: TypeError: a source must return ufo.Passage objects, not str"
+    assert (answer.message == message) == (garbage == "text")
 
 
 TABLES = yaml.safe_load(Path(__file__).with_name("plug_ins.yaml").read_text(encoding="utf-8"))
@@ -197,8 +197,8 @@ def test_a_third_party_s_package_is_declared_like_the_built_in_sources(package: 
     package("acme", "acme = acme_module:Mine\nsame = acme_module:Mine", SOURCE)
     assert "acme" in SOURCES.types()
     assert SOURCES.about("acme")["package"] == "acme"
-    made: Any = make_source(SourceSpec("a", "acme", {"limit": 5}))
-    assert made.limit == 5
+    source: Any = make_source(SourceSpec("a", "acme", {"limit": 5}))
+    assert source.limit == 5
     package("brand", "same = brand_module:Mine")
     with pytest.raises(PluginError, match=r"'acme'.*'brand'"):
         SOURCES.types()
@@ -239,8 +239,8 @@ def test_an_option_beats_the_flag_of_its_name(mine: Path) -> None:
     assert by_flag.limit == 1
     assert by_flag.name == "m"
     for options, passages in (({}, 7), ({"passages": 2}, 2)):
-        made: Any = make_source(SourceSpec("m", "reference", options), flags)
-        assert made.passages == passages
+        reference: Any = make_source(SourceSpec("m", "reference", options), flags)
+        assert reference.passages == passages
     anything: Any = make_source(SourceSpec("m", f"{mine}:Mine", {"colour": "red"}))
     assert anything.more == {"colour": "red"}
     # An object is used as it is, under the name of its spec.

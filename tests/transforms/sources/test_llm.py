@@ -46,9 +46,9 @@ def look_up(server: LlmServer, *queries: str, **options: Any) -> list[Found]:
     async def whole() -> list[Found]:
         client = OpenAiClient(ClientSettings(endpoints("offline-judge", server.base_url)))
         source = source_of(lambda: client, model="offline-judge", **options)
-        found = await source.look_up(opened(queries, "r1"))
+        answers = await source.look_up(opened(queries, "r1"))
         await client.aclose()
-        return found
+        return answers
 
     return asyncio.run(whole())
 
@@ -64,12 +64,12 @@ def asked(server: LlmServer) -> list[dict[str, Any]]:
     return [entry.body for entry in server.chats if entry.step == "knowledge"]
 
 
-def texts(found: Found) -> list[str]:
-    return [hit.passage.text for hit in found.passages]
+def texts(answer: Found) -> list[str]:
+    return [hit.passage.text for hit in answer.passages]
 
 
 def test_bundled_asks_all_queries_of_a_response_in_one_request(llm_server: LlmServer) -> None:
-    found = look_up(llm_server, *QUERIES, sampling=BUNDLED, samples=3)
+    answers = look_up(llm_server, *QUERIES, sampling=BUNDLED, samples=3)
     (body,) = asked(llm_server)
     system, user = [message["content"] for message in body["messages"]]
     assert system.startswith("Task: recall_answers\n")
@@ -78,13 +78,13 @@ def test_bundled_asks_all_queries_of_a_response_in_one_request(llm_server: LlmSe
     assert list(schema["properties"]) == schema["required"] == ["q1", "q2", "q3"]
     # An answer is its query's, whichever way it was asked: alone, it holds nothing but the query.
     alone = look_up(llm_server, *QUERIES, samples=3)
-    assert [set(texts(one)) for one in found] == [set(texts(one)) for one in alone]
+    assert [set(texts(one)) for one in answers] == [set(texts(one)) for one in alone]
     _, *bodies = asked(llm_server)
     assert [body["messages"][0] for body in bodies] == [
         {"role": "user", "content": query} for query in QUERIES
     ]
-    told = {(body["n"], body["temperature"]) for body in bodies}
-    assert told == {(3, 1.0)}
+    sampled = {(body["n"], body["temperature"]) for body in bodies}
+    assert sampled == {(3, 1.0)}
     assert not any("tools" in body or "response_format" in body for body in bodies)
 
 
@@ -95,17 +95,17 @@ def test_equal_queries_are_asked_and_told_once(llm_server: LlmServer, sampling: 
     first, second, again = look_up(llm_server, *queries, sampling=sampling, samples=3)
     assert texts(again) == texts(first) != texts(second)
     assert again.usage == ()
-    told = [row for one in (first, second) for row in one.usage]
-    assert len(told) == len({row.request_id for row in told}) == len(llm_server.chats)
-    whose = {(row.response_id, row.source) for row in told if row.step == "knowledge"}
+    usage = [row for one in (first, second) for row in one.usage]
+    assert len(usage) == len({row.request_id for row in usage}) == len(llm_server.chats)
+    whose = {(row.response_id, row.source) for row in usage if row.step == "knowledge"}
     assert whose == {("r1", "knows")}
-    paid = sum(row.prompt_tokens or 0 for row in told)
+    paid = sum(row.prompt_tokens or 0 for row in usage)
     assert paid == sum(entry.prompt_tokens for entry in llm_server.chats)
     # Samples are passages, each with its place and with what is known of its request.
     assert [hit.sample_index for hit in first.passages] == [0, 1, 2]
     assert len({hit.passage.passage_id for hit in first.passages}) == 3
     assert {hit.passage.source for hit in first.passages} == {"knows"}
-    assert {hit.request_id for hit in first.passages} <= {row.request_id for row in told}
+    assert {hit.request_id for hit in first.passages} <= {row.request_id for row in usage}
 
 
 def test_a_query_is_sent_alone() -> None:
@@ -141,8 +141,8 @@ def test_a_choice_with_an_answer_is_worth_keeping(sampling: str) -> None:
 
 
 def test_a_question_that_is_too_long_alone_is_an_error() -> None:
-    (found,), sent = scripted([LlmError("long", "truncated")], QUERIES[0], sampling=BUNDLED)
-    assert found.reason == "truncated"
+    (answer,), sent = scripted([LlmError("long", "truncated")], QUERIES[0], sampling=BUNDLED)
+    assert answer.reason == "truncated"
     assert len(sent) == 1
 
 
@@ -182,8 +182,8 @@ def test_it_needs_an_endpoint_for_its_own_model_only(monkeypatch: pytest.MonkeyP
     assert "OPENAI_API_KEY" in (LlmSource().unavailable() or "")
     assert LlmSource(base_url="http://127.0.0.1:9/v1").unavailable() is None
     assert LlmSource(knowledge_base_url="http://127.0.0.1:9/v1").unavailable() is None
-    for url, told in (("localhost:8000", "not an http"), ("http://u:p@h/v1", "password")):
-        assert told in (LlmSource(base_url=url).unavailable() or "")
+    for url, reason in (("localhost:8000", "not an http"), ("http://u:p@h/v1", "password")):
+        assert reason in (LlmSource(base_url=url).unavailable() or "")
     assert LlmSource(context=SourceContext(client=lambda: FakeClient([]))).unavailable() is None
     monkeypatch.setenv("KNOWLEDGE_API_KEY", "k")
     assert LlmSource().unavailable() is None
@@ -215,20 +215,20 @@ def test_in_a_run_whose_only_endpoint_is_the_verifiers_it_asks_with_its_fields(
 
 
 @BOTH
-@pytest.mark.parametrize(("said", "reason"), TABLES["samples"].values(), ids=TABLES["samples"])
-def test_samples_without_an_answer_are_an_error(said: Any, reason: str, sampling: str) -> None:
-    choice = Choice(**said)
-    (found,), _ = scripted([choice], QUERIES[0], sampling=sampling)
-    assert found.passages == ()
-    assert found.outcome == "error"
-    assert found.reason == reason
-    assert reason in found.message
-    assert len(found.usage) == 1
+@pytest.mark.parametrize(("reply", "reason"), TABLES["samples"].values(), ids=TABLES["samples"])
+def test_samples_without_an_answer_are_an_error(reply: Any, reason: str, sampling: str) -> None:
+    choice = Choice(**reply)
+    (answer,), _ = scripted([choice], QUERIES[0], sampling=sampling)
+    assert answer.passages == ()
+    assert answer.outcome == "error"
+    assert answer.reason == reason
+    assert reason in answer.message
+    assert len(answer.usage) == 1
     if sampling == PER_QUERY:  # one leaves the others
         script = [[Choice("In 1932."), choice, Choice("In 1933.")]]
-        (found,), _ = scripted(script, QUERIES[0], samples=3)
-        told = [(hit.passage.text, hit.sample_index) for hit in found.passages]
-        assert told == [("In 1932.", 0), ("In 1933.", 2)]
+        (answer,), _ = scripted(script, QUERIES[0], samples=3)
+        samples = [(hit.passage.text, hit.sample_index) for hit in answer.passages]
+        assert samples == [("In 1932.", 0), ("In 1933.", 2)]
 
 
 @pytest.mark.parametrize(
@@ -237,9 +237,9 @@ def test_samples_without_an_answer_are_an_error(said: Any, reason: str, sampling
     ids=[*TABLES["bundles"], "a hundred thousand brackets"],
 )
 def test_a_bundle_that_lacks_answers_costs_these_alone(reply: Any, expected: list[str]) -> None:
-    said = Choice(**reply) if {"text", "arguments"} & set(reply) else reply
-    found, _ = scripted([said], *QUERIES[:2], sampling=BUNDLED, samples=1)
-    assert [texts(one)[0] if one.passages else one.reason for one in found] == expected
+    choice = Choice(**reply) if {"text", "arguments"} & set(reply) else reply
+    answers, _ = scripted([choice], *QUERIES[:2], sampling=BUNDLED, samples=1)
+    assert [texts(one)[0] if one.passages else one.reason for one in answers] == expected
 
 
 @BOTH
@@ -251,11 +251,11 @@ def test_what_does_not_get_through_is_an_error_of_its_queries(sampling: str) -> 
             raise LlmError("the line is dead", "transport", usage=sent)
         return "Fine."
 
-    found, _ = scripted(script, *QUERIES, sampling=sampling)
-    failed = [one for one in found if one.outcome == "error"]
+    answers, _ = scripted(script, *QUERIES, sampling=sampling)
+    failed = [one for one in answers if one.outcome == "error"]
     assert [len(one.usage) for one in failed] == ([1, 0, 0] if sampling == BUNDLED else [1])
-    told = {(one.reason, one.error_type, one.message) for one in failed}
-    assert told == {("transport", "LlmError", "the line is dead")}
+    causes = {(one.reason, one.error_type, one.message) for one in failed}
+    assert causes == {("transport", "LlmError", "the line is dead")}
     error = LlmError("wrong key", final=True)  # one that every query would meet
     with pytest.raises(LlmError, match="wrong key"):
         scripted(lambda _: error, *QUERIES, sampling=sampling)
@@ -270,10 +270,10 @@ def test_a_bundle_that_is_too_long_is_asked_in_halves() -> None:
             )
         return dict.fromkeys(names, "In 1932.")
 
-    found, sent = scripted(reply, *QUERIES, sampling=BUNDLED, samples=1)
-    assert [texts(one) for one in found] == [["In 1932."]] * len(QUERIES)
+    answers, sent = scripted(reply, *QUERIES, sampling=BUNDLED, samples=1)
+    assert [texts(one) for one in answers] == [["In 1932."]] * len(QUERIES)
     assert len(sent) == 2 * len(QUERIES) - 1
-    assert [len(one.usage) for one in found] == [2, 2, 1]  # with those too long
+    assert [len(one.usage) for one in answers] == [2, 2, 1]  # with those too long
 
 
 # --- with a judge ---------------------------------------------------------------------------------
@@ -281,8 +281,8 @@ def test_a_bundle_that_is_too_long_is_asked_in_halves() -> None:
 
 @BOTH
 def test_what_came_is_judged_and_what_did_not_is_an_error_row(sampling: str) -> None:
-    said = {PER_QUERY: Choice(CLAIM), BUNDLED: Choice(arguments=f'{{"q1": "{CLAIM}"}}')}
-    came = [said[sampling]] * 3
+    replies = {PER_QUERY: Choice(CLAIM), BUNDLED: Choice(arguments=f'{{"q1": "{CLAIM}"}}')}
+    came = [replies[sampling]] * 3
     broke = LlmError("the line broke", "transport", choices=came, request_id="req-1")
     client = FakeClient([broke])
     source = source_of(lambda: client, model="m", sampling=sampling)

@@ -54,8 +54,8 @@ def test_each_unit_gets_its_best_passages(index: str) -> None:
     assert honey.passages[0].passage.title == "Honey"
     assert same.passages[0].passage is hit.passage  # units of one response share equal ones
     assert not none.passages
-    (found,) = ask(index, "volcano capital honey Oslo", passages=1)
-    assert len(found.passages) == 1
+    (answer,) = ask(index, "volcano capital honey Oslo", passages=1)
+    assert len(answer.passages) == 1
     with pytest.raises(UsageError, match="bm25"):
         WikipediaSource(index, retriever="bm52").unavailable()
     assert WikipediaSource(index).unavailable() is None
@@ -83,8 +83,8 @@ def test_the_words_of_a_claim_and_of_its_query_are_searched(
     source.open()
     units = opened([claim])
     asked = replace(units, units=[replace(units.units[0], query=query)])
-    (found,) = asyncio.run(source.look_up(asked))
-    assert [hit.passage.title for hit in found.passages] == ["Etna"]
+    (answer,) = asyncio.run(source.look_up(asked))
+    assert [hit.passage.title for hit in answer.passages] == ["Etna"]
 
 
 @pytest.mark.parametrize("name", ["Northern Rock", "Muckle Flugga"])
@@ -102,5 +102,5 @@ def test_a_page_that_the_claim_names_is_considered(tmp_path: Path, name: str) ->
     claim = f"{name} has a lighthouse that keepers lit in 1860"
     [plain] = open_index(tmp_path / "index").search([claim], 20)
     assert "Muckle Flugga" not in [hit.passage.title for hit in plain]
-    (found,) = ask(str(tmp_path / "index"), claim)
-    assert "Muckle Flugga" in [hit.passage.title for hit in found.passages]
+    (answer,) = ask(str(tmp_path / "index"), claim)
+    assert "Muckle Flugga" in [hit.passage.title for hit in answer.passages]

@@ -44,32 +44,32 @@ def folder(tmp_path: Path) -> Path:
     save_model(tmp_path, nodes, ("ids", "types"), [1, "length"], tables)
     words_of(WORDS).save(str(tmp_path / "tokenizer.json"))
     last = {"intercept": [-1, 0], "model_supported": [1, 0], "model_refuted": [0, 1]}
-    told = {
+    settings = {
         "format": 1,
         "words": 64,
         "weights": {name: [0.0, 0.0] for name in INPUTS} | last,
         "unrelated": {"below": 0.1, "probabilities": [0.01, 0.02, 0.97]},
         "common": [WORDS.index(word) for word in ("was", "in", ".", "[UNK]")],
     }
-    (tmp_path / "verifier.json").write_text(json.dumps(told))
+    (tmp_path / "verifier.json").write_text(json.dumps(settings))
     return tmp_path
 
 
 def opened(folder: Path) -> BundledVerifier:
-    made = BundledVerifier(str(folder))
-    assert made.unavailable() is None
-    made.open()
-    return made
+    verifier = BundledVerifier(str(folder))
+    assert verifier.unavailable() is None
+    verifier.open()
+    return verifier
 
 
 def test_the_last_layer_decides_over_vector_and_features(folder: Path) -> None:
     verifier = opened(folder)
     pairs = [SUPPORTING, DENYING, UNRELATED, SUPPORTING]
-    found = verifier.predict(pairs)
-    assert found[0].supported > 0.5 > found[0].refuted
-    assert found[1].refuted > 0.5 > found[1].supported
-    assert sum(found[0]) == pytest.approx(1.0)
-    assert found == [verifier.predict([pair])[0] for pair in pairs]
+    probabilities = verifier.predict(pairs)
+    assert probabilities[0].supported > 0.5 > probabilities[0].refuted
+    assert probabilities[1].refuted > 0.5 > probabilities[1].supported
+    assert sum(probabilities[0]) == pytest.approx(1.0)
+    assert probabilities == [verifier.predict([pair])[0] for pair in pairs]
     assert verifier.predict([]) == []
     read = dict(zip(INPUTS, verifier.inputs(DENYING), strict=True))
     assert read["said_together"] == 1.0
@@ -77,7 +77,7 @@ def test_the_last_layer_decides_over_vector_and_features(folder: Path) -> None:
     assert read["supported_all"] == read["model_supported"]
     assert verifier.inputs(UNRELATED)[-1] == 0.0
     verifier.close()  # what shares nothing is no answer without the model
-    assert verifier.predict([UNRELATED]) == [(0.01, 0.02, 0.97)] == [found[2]]
+    assert verifier.predict([UNRELATED]) == [(0.01, 0.02, 0.97)] == [probabilities[2]]
 
 
 def test_what_is_missing_is_named_and_other_features_are_refused(folder: Path) -> None:
@@ -85,13 +85,13 @@ def test_what_is_missing_is_named_and_other_features_are_refused(folder: Path) -
     assert BundledVerifier().name == "bundled"
     before = BundledVerifier(str(folder)).fingerprint()
     assert before == BundledVerifier(str(folder)).fingerprint()
-    told = json.loads((folder / "verifier.json").read_text())
-    (folder / "verifier.json").write_text(json.dumps(told | {"weights": {"intercept": [0, 0]}}))
+    settings = json.loads((folder / "verifier.json").read_text())
+    (folder / "verifier.json").write_text(json.dumps(settings | {"weights": {"intercept": [0, 0]}}))
     assert BundledVerifier(str(folder)).fingerprint() != before
     with pytest.raises(RuntimeError, match="other features"):
         BundledVerifier(str(folder)).open()
-    told["weights"]["intercept"] = [0.0]
-    (folder / "verifier.json").write_text(json.dumps(told))
+    settings["weights"]["intercept"] = [0.0]
+    (folder / "verifier.json").write_text(json.dumps(settings))
     with pytest.raises(ValueError, match="argument 2"):
         BundledVerifier(str(folder)).open()
     assert isinstance(make_verifier(str(folder)), BundledVerifier)
@@ -127,11 +127,11 @@ def test_a_pair_that_shares_as_much_as_told_is_read(
 ) -> None:
     pair = Pair("Ada was born in Bergen.", "Ada was born in Oslo.")
     shared = opened(folder).inputs(pair)[0]
-    told = json.loads((folder / "verifier.json").read_text())
-    told["unrelated"]["below"] = shared + more
-    (folder / "verifier.json").write_text(json.dumps(told))
-    (found,) = opened(folder).predict([pair])
-    assert (found != (0.01, 0.02, 0.97)) is is_read
+    settings = json.loads((folder / "verifier.json").read_text())
+    settings["unrelated"]["below"] = shared + more
+    (folder / "verifier.json").write_text(json.dumps(settings))
+    (probabilities,) = opened(folder).predict([pair])
+    assert (probabilities != (0.01, 0.02, 0.97)) is is_read
 
 
 def test_the_odds_of_refuted_are_against_no_answer(folder: Path) -> None:
@@ -152,11 +152,11 @@ def test_the_odds_of_refuted_are_against_no_answer(folder: Path) -> None:
 def test_supported_is_the_logistic_function_of_the_weighed_inputs(
     folder: Path, weight: float, supported: float
 ) -> None:
-    told = json.loads((folder / "verifier.json").read_text())
-    told["weights"] |= {"intercept": [weight, 0], "model_supported": [0, 0]}
-    (folder / "verifier.json").write_text(json.dumps(told))
-    (found,) = opened(folder).predict([SUPPORTING])
-    assert found.supported == pytest.approx(supported, abs=1e-3)
+    settings = json.loads((folder / "verifier.json").read_text())
+    settings["weights"] |= {"intercept": [weight, 0], "model_supported": [0, 0]}
+    (folder / "verifier.json").write_text(json.dumps(settings))
+    (probabilities,) = opened(folder).predict([SUPPORTING])
+    assert probabilities.supported == pytest.approx(supported, abs=1e-3)
 
 
 def test_a_fingerprint_has_twelve_digits(folder: Path) -> None:
@@ -175,10 +175,10 @@ def test_a_fingerprint_changes_with_each_file(folder: Path, name: str) -> None:
 
 @pytest.fixture(scope="module")
 def shipped() -> Iterator[BundledVerifier]:
-    made = BundledVerifier()
-    made.open()
-    yield made
-    made.close()
+    verifier = BundledVerifier()
+    verifier.open()
+    yield verifier
+    verifier.close()
 
 
 def rows(name: str) -> list[dict[str, Any]]:
@@ -187,15 +187,15 @@ def rows(name: str) -> list[dict[str, Any]]:
 
 
 def share(verifier: BundledVerifier, pairs: Sequence[Pair], outcome: str) -> float:
-    found = zip(pairs, verifier.predict(pairs), strict=True)
-    return sum(ruled(match(pair), one).outcome == outcome for pair, one in found) / len(pairs)
+    judged = zip(pairs, verifier.predict(pairs), strict=True)
+    return sum(ruled(match(pair), one).outcome == outcome for pair, one in judged) / len(pairs)
 
 
 def test_it_reads_who_did_what_to_whom(shipped: BundledVerifier) -> None:
-    told = rows("roles.jsonl")
-    assert len({row["relation"] for row in told}) > 25
-    true = [Pair(row["claim"], row["passage"]) for row in told]
-    exchanged = [Pair(row["exchanged"], row["passage"]) for row in told]
+    cases = rows("roles.jsonl")
+    assert len({row["relation"] for row in cases}) > 25
+    true = [Pair(row["claim"], row["passage"]) for row in cases]
+    exchanged = [Pair(row["exchanged"], row["passage"]) for row in cases]
     # Measured .95 and .65; words alone call all of both supported.
     assert share(shipped, true, SUPPORTED) >= 0.93
     assert share(shipped, exchanged, SUPPORTED) <= 0.7

@@ -47,16 +47,16 @@ def test_a_claim_that_is_said_word_for_word_is_supported(
 
 
 def test_a_disproof_of_what_is_denied_is_shown() -> None:
-    found = match(
+    matched = match(
         Pair("It is a myth that Ann Berg was born in Rome.", "Ann Berg was born in Oslo.")
     )
-    assert explain(found, SUPPORTED).rationale == 'says "Oslo", the claim denies "Rome"'
-    found = match(
+    assert explain(matched, SUPPORTED).rationale == 'says "Oslo", the claim denies "Rome"'
+    matched = match(
         Pair("It is a myth that Ann Berg was born in Oslo.", "Ann Berg was born in Oslo.")
     )
-    assert explain(found, REFUTED).rationale == 'does not say "It is a myth that", the claim does'
-    found = match(Pair("Ann hired Bob.", "Bob hired Ann."))
-    assert explain(found, NOANS).rationale == "has the names of the claim in exchanged roles"
+    assert explain(matched, REFUTED).rationale == 'does not say "It is a myth that", the claim does'
+    matched = match(Pair("Ann hired Bob.", "Bob hired Ann."))
+    assert explain(matched, NOANS).rationale == "has the names of the claim in exchanged roles"
 
 
 ARTICLE = (HERE / "curie.txt").read_text(encoding="utf-8").splitlines()
@@ -65,8 +65,8 @@ ARTICLE = (HERE / "curie.txt").read_text(encoding="utf-8").splitlines()
 @pytest.mark.parametrize(("claim", "kinds"), cases(HERE / "grounds.txt"))
 def test_only_a_sentence_about_the_subject_contradicts(claim: str, kinds: str) -> None:
     pairs = [Pair(claim, text, "Marie Curie") for text in ARTICLE]
-    found = {one.kind for pair in pairs for one in grounds(match(pair)) if one.sure}
-    assert " ".join(sorted(found)) == kinds
+    sure_kinds = {one.kind for pair in pairs for one in grounds(match(pair)) if one.sure}
+    assert " ".join(sorted(sure_kinds)) == kinds
 
 
 @pytest.mark.parametrize(
@@ -76,9 +76,9 @@ def test_only_a_sentence_about_the_subject_contradicts(claim: str, kinds: str) -
 def test_which_sentences_are_about_the_claims_subject(
     claim: str, title: str, text: str, about: str
 ) -> None:
-    found = match(Pair(claim, text, title))
-    last = len(found.passage.clauses) - 1
-    assert is_about(found, last) is (about == "yes")
+    matched = match(Pair(claim, text, title))
+    last = len(matched.passage.clauses) - 1
+    assert is_about(matched, last) is (about == "yes")
 
 
 @pytest.mark.parametrize(("claim", "title", "text"), [row for row in RULES if len(row) == 3])

@@ -34,8 +34,8 @@ def tokens(verifier: HubVerifier, claim: str, passage: str) -> list[list[str]]:
     return [window.tokens for window in verifier._reader.read(claim, passage)]
 
 
-def outcomes(found: list[Probabilities]) -> list[int]:
-    return [max(range(3), key=one.__getitem__) for one in found]
+def outcomes(probabilities: list[Probabilities]) -> list[int]:
+    return [max(range(3), key=one.__getitem__) for one in probabilities]
 
 
 @pytest.mark.parametrize(
@@ -50,11 +50,11 @@ def test_a_folder_with_labels_in_any_order(tmp_path: Path, labels: tuple[str, ..
     assert usable(str(folder)) == str(folder)
     verifier = opened(str(folder))
     pairs = [Pair("so it is", text) for text in (YES, NO * 9, MAYBE * 3)]
-    found = verifier.predict(pairs)
-    assert outcomes(found) == [0, 1, 2]
+    probabilities = verifier.predict(pairs)
+    assert outcomes(probabilities) == [0, 1, 2]
     assert verifier.predict([]) == []
     # A pair's answer does not depend on the others.
-    assert [verifier.predict([pair])[0] for pair in pairs] == found
+    assert [verifier.predict([pair])[0] for pair in pairs] == probabilities
     # A title is read before the passage.
     titled, plain = verifier.predict([Pair("so", "it is", "yes"), Pair("so", "it is")])
     assert titled.supported > plain.supported
@@ -74,8 +74,8 @@ def test_a_long_passage_is_cut_at_sentence_ends_and_the_best_window_counts(tmp_p
     assert [word for window in windows for word in window[1:-5]] == long.lower().split()
     refuting = filler * 6 + "It is no no no . " + filler * 6
     texts = (long, "It is yes yes yes .", refuting)
-    found, alone, refuted = verifier.predict([Pair("so it is", text) for text in texts])
-    assert found == alone
+    whole, alone, refuted = verifier.predict([Pair("so it is", text) for text in texts])
+    assert whole == alone
     assert outcomes([refuted]) == [1]
     # A sentence or a claim that is too long is cut, and nothing can be asked, too.
     endless = "so it is " * 100
@@ -89,9 +89,9 @@ def test_forms_of_families(tmp_path: Path, name: str, labels: list[str], words: 
     (window,) = tokens(verifier, "so", "it is")
     assert " ".join(window[1:]).startswith(words)
     assert ("conclude" in window) == (name == "factcg-tiny")
-    (found,) = verifier.predict([Pair("so", "it is")])
-    assert sum(found) == pytest.approx(1.0)
-    assert (found.refuted == 0.0) == (len(labels) == 2)
+    (probabilities,) = verifier.predict([Pair("so", "it is")])
+    assert sum(probabilities) == pytest.approx(1.0)
+    assert (probabilities.refuted == 0.0) == (len(labels) == 2)
     (window,) = tokens(verifier, "so", "it is [SEP] yes")  # a passage cannot end itself
     assert window.count("[SEP]") == (1 if name == "factcg-tiny" else 2)
 
@@ -122,8 +122,8 @@ def test_what_is_missing_has_a_remedy(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_the_end_of_a_text_is_the_tokenizer_s_or_the_architecture_s(tmp_path: Path) -> None:
     folder = write_onnx(tmp_path / "minicheck", TWO, model_type="deberta-v2")
-    said = {"eos_token": {"content": "</s>"}}
-    (folder / "tokenizer_config.json").write_text(json.dumps(said))
+    settings = {"eos_token": {"content": "</s>"}}
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings))
     assert HubVerifier(str(folder))._eos() == "</s>"
     (folder / "tokenizer_config.json").unlink()
     assert HubVerifier(str(folder))._eos() == "[SEP]"
@@ -136,12 +136,15 @@ def test_the_end_of_a_text_is_the_tokenizer_s_or_the_architecture_s(tmp_path: Pa
 # --- families -------------------------------------------------------------------------------------
 
 
-def config(said: Any) -> dict[str, Any]:
+def config(labels_or_fields: Any) -> dict[str, Any]:
     """A configuration with these labels or fields."""
     kinds = {"architectures": ["RobertaForSequenceClassification"]}
-    if isinstance(said, dict):
-        return kinds | said
-    return {**kinds, "id2label": {str(place): label for place, label in enumerate(said)}}
+    if isinstance(labels_or_fields, dict):
+        return kinds | labels_or_fields
+    return {
+        **kinds,
+        "id2label": {str(place): label for place, label in enumerate(labels_or_fields)},
+    }
 
 
 @pytest.mark.parametrize("order", ORDERS, ids=lambda order: "order {}{}{}".format(*order))
@@ -149,33 +152,37 @@ def config(said: Any) -> dict[str, Any]:
     "labels", [LABELS, ("SUPPORTS", "REFUTES", "NOT ENOUGH INFO")], ids=["of NLI", "of FEVER"]
 )
 def test_labels_are_read_by_their_names(labels: tuple[str, ...], order: tuple[int, ...]) -> None:
-    said = config([labels[place] for place in order])
-    outputs = hub.outputs_of("any", hub.family_of("any", said), said)
+    model_config = config([labels[place] for place in order])
+    outputs = hub.outputs_of("any", hub.family_of("any", model_config), model_config)
     assert outputs == Outputs(order.index(0), order.index(1))
-    found = hub.probabilities([[2.0, 1.0, 0.0][place] for place in order], outputs)
-    assert found == pytest.approx((0.66524, 0.24473, 0.09003), abs=1e-5)
+    probabilities = hub.probabilities([[2.0, 1.0, 0.0][place] for place in order], outputs)
+    assert probabilities == pytest.approx((0.66524, 0.24473, 0.09003), abs=1e-5)
 
 
 @pytest.mark.parametrize("supports", ["Entailment", "SUPPORTED", "consistent", "aligned_label"])
 @pytest.mark.parametrize("refutes", ["contradiction", "REFUTES"])
 def test_labels_are_known_by_how_they_begin(supports: str, refutes: str) -> None:
-    said = config(["unknown", refutes, supports])
-    assert hub.outputs_of("any", hub.family_of("any", said), said) == Outputs(2, 1)
+    model_config = config(["unknown", refutes, supports])
+    assert hub.outputs_of("any", hub.family_of("any", model_config), model_config) == Outputs(2, 1)
 
 
 @pytest.mark.parametrize("row", TABLES["families"].values(), ids=TABLES["families"])
 def test_known_families(row: list[Any]) -> None:
-    name, told, family, *outputs = row
-    said = config(told)
-    found = hub.family_of(name, said)
-    assert found.name == family
-    assert hub.outputs_of(name, found, said) == Outputs(*outputs)
+    name, labels_or_fields, family, *outputs = row
+    model_config = config(labels_or_fields)
+    known_family = hub.family_of(name, model_config)
+    assert known_family.name == family
+    assert hub.outputs_of(name, known_family, model_config) == Outputs(*outputs)
 
 
-@pytest.mark.parametrize(("said", "words"), TABLES["unusable"].values(), ids=TABLES["unusable"])
-def test_what_is_no_verifier_is_said(said: Any, words: str) -> None:
+@pytest.mark.parametrize(
+    ("labels_or_fields", "words"), TABLES["unusable"].values(), ids=TABLES["unusable"]
+)
+def test_what_is_no_verifier_is_said(labels_or_fields: Any, words: str) -> None:
     with pytest.raises(UsageError, match=words):
-        hub.outputs_of("mine", hub.family_of("mine", config(said)), config(said))
+        hub.outputs_of(
+            "mine", hub.family_of("mine", config(labels_or_fields)), config(labels_or_fields)
+        )
 
 
 @pytest.mark.parametrize(
@@ -205,8 +212,8 @@ def test_the_family_with_its_own_outputs_beats_that_of_all_others() -> None:
     "prompt", [{}, {"prompt": ""}, {"prompt": None}], ids=["none", "an empty one", "null"]
 )
 def test_without_a_prompt_of_its_own_the_published_one_is_read(prompt: dict[str, Any]) -> None:
-    found = hub.family_of("mine", {"model_type": "HHEMv2"} | prompt)
-    assert found.template == hub.FAMILIES["hhem"].template
+    family = hub.family_of("mine", {"model_type": "HHEMv2"} | prompt)
+    assert family.template == hub.FAMILIES["hhem"].template
 
 
 def test_scores_templates_and_the_window_that_counts() -> None:

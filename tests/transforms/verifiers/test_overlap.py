@@ -28,23 +28,23 @@ def test_a_verdict_its_reason_and_the_sentence_that_decides(
     claim: str, title: str, passage: str, outcome: str, why: str, cited: str
 ) -> None:
     pair = Pair(claim, passage, title)
-    (said,) = OverlapVerifier().predict([pair])
-    assert ruled(match(pair), said).outcome == outcome
-    found = explain(match(pair), outcome)
-    assert found.rationale == why
-    assert (found.citation or "") == cited
+    (probabilities,) = OverlapVerifier().predict([pair])
+    assert ruled(match(pair), probabilities).outcome == outcome
+    explanation = explain(match(pair), outcome)
+    assert explanation.rationale == why
+    assert (explanation.citation or "") == cited
     assert cited in passage
 
 
 def test_supported_needs_a_half() -> None:
-    found = {
+    expected = {
         (0.6, 0.3, 0.1): SUPPORTED,
         (0.5, 0.5, 0.0): SUPPORTED,
         (0.45, 0.3, 0.25): REFUTED,
         (0.45, 0.2, 0.35): NOANS,
         (0.4, 0.3, 0.3): NOANS,
     }
-    assert {three: Probabilities(*three).outcome for three in found} == found
+    assert {three: Probabilities(*three).outcome for three in expected} == expected
 
 
 TOLD = "Ada Berg was born in Oslo. She won two prizes in 1950."
@@ -80,29 +80,31 @@ ALL_SAID = {"said_together": 1.0, "names_said": 1.0, "predicate_said": 1.0, "fun
     ],
 )
 def test_what_is_told_of_a_pair_in_numbers(claim: str, expected: dict[str, float]) -> None:
-    found = dict(zip(overlap.WEIGHTS, overlap.features(Pair(claim, TOLD)), strict=True))
-    assert found == pytest.approx(dict.fromkeys(overlap.WEIGHTS, 0.0) | expected, abs=1e-3)
+    features = dict(zip(overlap.WEIGHTS, overlap.features(Pair(claim, TOLD)), strict=True))
+    assert features == pytest.approx(dict.fromkeys(overlap.WEIGHTS, 0.0) | expected, abs=1e-3)
 
 
 @pytest.mark.parametrize(
     "word", ["I", "me", "my", "mine", "I'm", "I've", "I'd", "I'll", "you", "your"]
 )
 def test_talk_is_no_statement(word: str) -> None:
-    told = dict(zip(overlap.WEIGHTS, overlap.features(Pair(f"So {word} went.", "")), strict=True))
-    assert told["personal"] == 1.0
+    features = dict(
+        zip(overlap.WEIGHTS, overlap.features(Pair(f"So {word} went.", "")), strict=True)
+    )
+    assert features["personal"] == 1.0
 
 
 @pytest.mark.parametrize(
-    ("said", "against", "refuted"), [(0.25, 0.0, 0.1), (0.24, 0.0, 0.1), (0.25, 1.0, 0.8)]
+    ("share", "against", "refuted"), [(0.25, 0.0, 0.1), (0.24, 0.0, 0.1), (0.25, 1.0, 0.8)]
 )
 def test_a_passage_that_says_less_than_a_quarter_of_what_is_told_supports_nothing(
-    said: float, against: float, refuted: float
+    share: float, against: float, refuted: float
 ) -> None:
-    vector = [9.0, 9.0, said, *[0.0] * 6, against]
-    found = overlap.probabilities(vector)
-    assert (found.supported > 0.5) is (said == 0.25)
-    assert found.refuted == pytest.approx((1 - found.supported) * refuted)
-    assert sum(found) == pytest.approx(1)
+    vector = [9.0, 9.0, share, *[0.0] * 6, against]
+    probabilities = overlap.probabilities(vector)
+    assert (probabilities.supported > 0.5) is (share == 0.25)
+    assert probabilities.refuted == pytest.approx((1 - probabilities.supported) * refuted)
+    assert sum(probabilities) == pytest.approx(1)
 
 
 @pytest.mark.parametrize(
@@ -110,8 +112,8 @@ def test_a_passage_that_says_less_than_a_quarter_of_what_is_told_supports_nothin
 )
 def test_a_name_is_a_subject_up_to_the_fourteenth_word(before: int, subject: list[str]) -> None:
     claim = f"Then {'so ' * (before - 1)}Ada walked to Oslo."
-    found = match(Pair(claim, "")).claim.named_subject
-    assert [one.surface for one in found] == subject
+    named_subject = match(Pair(claim, "")).claim.named_subject
+    assert [one.surface for one in named_subject] == subject
 
 
 SAMPLE = """Marie Curie was born in Warsaw 1867 1876 not never failed no two 7 November. She won , (
@@ -129,19 +131,19 @@ def test_any_text_has_probabilities_and_a_reason(pairs: list[Pair], outcome: str
     verifier = OverlapVerifier()
     together = verifier.predict(pairs)
     assert together == [verifier.predict([pair])[0] for pair in pairs]
-    for pair, said in zip(pairs, together, strict=True):
-        assert sum(said) == pytest.approx(1)
-        assert all(0 <= one <= 1 for one in said)
-        found = overlap.features(pair)
-        assert len(found) == len(overlap.WEIGHTS)
-        assert all(-1 < value < 20 for value in found)
-        held = ruled(match(pair), said)
+    for pair, probabilities in zip(pairs, together, strict=True):
+        assert sum(probabilities) == pytest.approx(1)
+        assert all(0 <= one <= 1 for one in probabilities)
+        features = overlap.features(pair)
+        assert len(features) == len(overlap.WEIGHTS)
+        assert all(-1 < value < 20 for value in features)
+        held = ruled(match(pair), probabilities)
         assert sum(held) == pytest.approx(1)
         assert all(0 <= one <= 1 for one in held)
-        told = explain(match(pair), outcome)
-        assert told.citation is None or told.citation in pair.passage
-        assert told.rationale
-        assert "\n" not in told.rationale
+        explanation = explain(match(pair), outcome)
+        assert explanation.citation is None or explanation.citation in pair.passage
+        assert explanation.rationale
+        assert "\n" not in explanation.rationale
 
 
 @pytest.mark.parametrize(
@@ -150,6 +152,6 @@ def test_any_text_has_probabilities_and_a_reason(pairs: list[Pair], outcome: str
     ids=["names", "years", "sentences"],
 )
 def test_long_texts_are_read_in_linear_time(text: str) -> None:
-    (said,) = OverlapVerifier().predict([Pair(text, text, text)])
-    assert sum(said) == pytest.approx(1)
+    (probabilities,) = OverlapVerifier().predict([Pair(text, text, text)])
+    assert sum(probabilities) == pytest.approx(1)
     assert OverlapVerifier().fingerprint() == OverlapVerifier().fingerprint() != ""

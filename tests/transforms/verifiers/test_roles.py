@@ -44,5 +44,5 @@ def test_only_the_names_in_their_roles_are_supported(
     ],
 )
 def test_the_roles_of_two_names(claim: str, passage: str, same: bool | None) -> None:
-    found = match(Pair(claim, passage))
-    assert same_roles(found.claim, found.passage.clauses) is same
+    matched = match(Pair(claim, passage))
+    assert same_roles(matched.claim, matched.passage.clauses) is same

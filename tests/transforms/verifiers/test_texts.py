@@ -40,8 +40,8 @@ def test_a_negation_denies_the_content_word_after_it(text: str, denied: dict[str
 )
 def test_names_are_capitalised_words(text: str, names: list[str]) -> None:
     clause = ReadClause(text)
-    found = [" ".join(one.surface for one in clause.words[at:end]) for at, end in clause.names]
-    assert found == names
+    read_names = [" ".join(one.surface for one in clause.words[at:end]) for at, end in clause.names]
+    assert read_names == names
 
 
 @pytest.mark.parametrize(
@@ -139,6 +139,6 @@ CLAIM = "Ada lived in Oslo in 1990."  # its parts: ada 1, lived 2, oslo 4, 1990 
 def test_each_sentence_has_the_parts_that_it_says(
     passage: str, title: str, masks: list[int], best: int
 ) -> None:
-    found = match(Pair(CLAIM, passage, title))
-    assert found.masks == masks
-    assert found.best == best
+    matched = match(Pair(CLAIM, passage, title))
+    assert matched.masks == masks
+    assert matched.best == best

@@ -19,35 +19,35 @@ LABELS = ("entailment", "contradiction", "neutral")
 def words_of(vocabulary: Sequence[str]) -> Tokenizer:
     """Return a tokenizer of whole words."""
     numbers = {word: number for number, word in enumerate(vocabulary)}
-    made = Tokenizer(models.WordLevel(numbers, unk_token="[UNK]"))
-    made.normalizer = normal.Lowercase()
-    made.pre_tokenizer = pre_tokenizers.Whitespace()
-    return made
+    word_level = Tokenizer(models.WordLevel(numbers, unk_token="[UNK]"))
+    word_level.normalizer = normal.Lowercase()
+    word_level.pre_tokenizer = pre_tokenizers.Whitespace()
+    return word_level
 
 
 def tokenizer() -> Tokenizer:
     """Return a tokenizer of whole words that frames texts as BERT does."""
-    made = words_of((*SPECIAL, *WORDS))
-    made.add_special_tokens(list(SPECIAL))
-    made.post_processor = processors.TemplateProcessing(
+    word_level = words_of((*SPECIAL, *WORDS))
+    word_level.add_special_tokens(list(SPECIAL))
+    word_level.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]",
         pair="[CLS] $A [SEP] $B:1 [SEP]:1",
         special_tokens=[("[CLS]", 2), ("[SEP]", 3)],
     )
-    return made
+    return word_level
 
 
 def write_texts(folder: Path, labels: Sequence[str], tokens: int, **config: object) -> None:
     """Write what a folder says of a model: its configuration and its tokenizer."""
     folder.mkdir(parents=True, exist_ok=True)
-    said = {
+    settings = {
         "model_type": "bert",
         "architectures": ["BertForSequenceClassification"],
         "id2label": {str(place): label for place, label in enumerate(labels)},
         "max_position_embeddings": tokens,
         "type_vocab_size": 2,
     }
-    (folder / "config.json").write_text(json.dumps(said | config))
+    (folder / "config.json").write_text(json.dumps(settings | config))
     tokenizer().save(str(folder / "tokenizer.json"))
     (folder / "tokenizer_config.json").write_text(json.dumps({"eos_token": "[SEP]"}))
 
@@ -80,9 +80,11 @@ def save_model(
     import onnx
     from onnx import TensorProto, helper
 
-    made = [
-        helper.make_node(kind, given, [name], **({"keepdims": 0} if kind == "ReduceSum" else {}))
-        for kind, given, name in nodes
+    model_nodes = [
+        helper.make_node(
+            kind, node_inputs, [name], **({"keepdims": 0} if kind == "ReduceSum" else {})
+        )
+        for kind, node_inputs, name in nodes
     ]
     width = next(iter(tables.values())).shape[1]
     logits = helper.make_tensor_value_info("logits", TensorProto.FLOAT, [shape[0], width])
@@ -92,7 +94,7 @@ def save_model(
         for name, table in tables.items()
     ]
     constants.append(helper.make_tensor("axes", TensorProto.INT64, [1], [1]))
-    graph = helper.make_graph(made, "tiny", values, [logits], constants)
+    graph = helper.make_graph(model_nodes, "tiny", values, [logits], constants)
     model = helper.make_model(graph, ir_version=10, opset_imports=[helper.make_opsetid("", 17)])
     onnx.save(model, folder / "model.onnx")
     return folder

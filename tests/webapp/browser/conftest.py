@@ -53,10 +53,10 @@ def page(browser: Browser, service: str) -> Iterator[Page]:
     wrong: list[str] = []
     page.on("pageerror", lambda error: wrong.append(f"error: {error}"))
 
-    def logged(said: ConsoleMessage) -> None:
+    def logged(message: ConsoleMessage) -> None:
         # Chromium logs every refusal of the service; the page's own files are looked at apart.
-        if said.type == "error" and not said.text.startswith("Failed to load resource"):
-            wrong.append(f"log: {said.text}")
+        if message.type == "error" and not message.text.startswith("Failed to load resource"):
+            wrong.append(f"log: {message.text}")
 
     def answered(answer: Response) -> None:
         if "/page/" in answer.url and not answer.ok and answer.status != 304:
@@ -77,9 +77,9 @@ def page(browser: Browser, service: str) -> Iterator[Page]:
 @pytest.fixture(scope="session")
 def shots(pytestconfig: pytest.Config) -> Path | None:
     """Where screenshots are kept: `--screenshots DIR`; without it none are taken."""
-    given = pytestconfig.getoption("--screenshots", default=None)
-    if given is None:
+    option = pytestconfig.getoption("--screenshots", default=None)
+    if option is None:
         return None
-    folder = Path(given)
+    folder = Path(option)
     folder.mkdir(parents=True, exist_ok=True)
     return folder

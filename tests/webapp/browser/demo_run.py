@@ -93,12 +93,12 @@ def demo_rows() -> Rows:
 
 def _evidence(row: Evidence) -> Evidence:
     bare = replace(row, rationale=None, citation=None, citation_found=None, judge="llm")
-    told = {} if row.rank else _SAID.get((row.unit_id, row.source), {})
-    return replace(bare, **{"model": "judge-7b", "prompt_version": "0123abcd", **told})
+    reply = {} if row.rank else _SAID.get((row.unit_id, row.source), {})
+    return replace(bare, **{"model": "judge-7b", "prompt_version": "0123abcd", **reply})
 
 
 def _passage(row: Passage) -> Passage:
     bare = replace(row, text=f"Passage of {row.passage_id}.", title=None, source_category=None)
     first = (row.passage_id or "").removesuffix("-0").rpartition("-")[2]
-    told: dict[str, Any] = {"nile": _NILE, "evil": _EVIL}.get(first, {})
-    return replace(bare, **told)
+    columns: dict[str, Any] = {"nile": _NILE, "evil": _EVIL}.get(first, {})
+    return replace(bare, **columns)

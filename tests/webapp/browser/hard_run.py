@@ -31,8 +31,8 @@ class Hard:
 
 
 def _plain(letters: str, **more: object) -> Hard:
-    found = tuple(f"Town {n} has {n} old bridges of stone." for n in range(len(letters)))
-    return Hard(" ".join(found), found, letters, **more)  # type: ignore[arg-type]
+    sentences = tuple(f"Town {n} has {n} old bridges of stone." for n in range(len(letters)))
+    return Hard(" ".join(sentences), sentences, letters, **more)  # type: ignore[arg-type]
 
 
 RESPONSES = {
@@ -76,28 +76,28 @@ SOURCES = ("reference", "wiki")
 def hard_rows() -> Rows:
     """Return the rows of the run."""
     votes = {
-        name: {f"{name} {at}": {"wiki": letter} for at, letter in enumerate(one.letters)}
-        for name, one in RESPONSES.items()
+        name: {f"{name} {at}": {"wiki": letter} for at, letter in enumerate(response.letters)}
+        for name, response in RESPONSES.items()
     }
     rows = rows_of(votes, SOURCES)
     rows["responses"] = [
-        replace(row, text=one.text, question=one.question, model=one.model)
-        for row, one in zip(rows["responses"], RESPONSES.values(), strict=True)
+        replace(row, text=response.text, question=response.question, model=response.model)
+        for row, response in zip(rows["responses"], RESPONSES.values(), strict=True)
     ]
     rows["sentences"] = [row for name in RESPONSES for row in _sentences(name)]
     claims = {
         f"{name} {at}": sentence
-        for name, one in RESPONSES.items()
-        for at, sentence in enumerate(one.sentences)
+        for name, response in RESPONSES.items()
+        for at, sentence in enumerate(response.sentences)
     }
     rows["fact_units"] = [replace(row, claim=claims[row.unit_id]) for row in rows["fact_units"]]
-    for name, one in RESPONSES.items():
-        for at in range(one.n_failures):
-            said = f"no connection to https://models.example.org/v1/{at}"
+    for name, response in RESPONSES.items():
+        for at in range(response.n_failures):
+            message = f"no connection to https://models.example.org/v1/{at}"
             for step in ("extract", "verify:judge", "source:wiki"):
                 key = name if step == "extract" else f"{name} 0"
-                rows["failures"].append(Failure(step, key, "ConnectError", said, None))
-        for at in range(one.n_calls):
+                rows["failures"].append(Failure(step, key, "ConnectError", message, None))
+        for at in range(response.n_calls):
             rows["usage"].append(
                 Usage(f"{name} {at}", "verify", "wiki", LONG_NAME, name, None, "ok", at % 4 == 3,
                       False, 0, 900, 90, 0.2, 0.0021)
@@ -106,11 +106,11 @@ def hard_rows() -> Rows:
 
 
 def _sentences(name: str) -> list[Sentence]:
-    one = RESPONSES[name]
-    found, start = [], 0
-    for index, text in enumerate(one.sentences):
-        start = one.text.index(text, start)
-        n_units = int(index < len(one.letters))
-        found.append(Sentence(name, index, start, start + len(text), text, n_units, None))
+    response = RESPONSES[name]
+    sentences, start = [], 0
+    for index, text in enumerate(response.sentences):
+        start = response.text.index(text, start)
+        n_units = int(index < len(response.letters))
+        sentences.append(Sentence(name, index, start, start + len(text), text, n_units, None))
         start += len(text)
-    return found
+    return sentences

@@ -14,8 +14,8 @@ from ufo.transforms.judges.judge import Drafts, Judged
 from ufo.transforms.judges.offline.offline_judge import OfflineJudge
 from ufo.transforms.sentences import Span
 from ufo.transforms.sources.fact_source import Found
-from ufo.webapp.desk import Setup
 from ufo.webapp.server import serve
+from ufo.webapp.service import Setup
 
 NOT_READ = "xyzzy"
 """A text with this word is not read to its end."""

@@ -49,8 +49,8 @@ def keeps_the_rules(page: Page, shoot: Callable[[str], None] = lambda name: None
             page.emulate_media(color_scheme=theme, reduced_motion="reduce")
             shoot(f"{width}-{theme}")
             rules = {"runOnly": ["color-contrast"]} if theme == "dark" else None
-            found = Axe().run(page, options=rules)
-            assert found.violations_count == 0, found.generate_report()
+            report = Axe().run(page, options=rules)
+            assert report.violations_count == 0, report.generate_report()
 
 
 def _show(page: Page, state: str) -> None:
@@ -209,8 +209,8 @@ def test_each_window_leads_from_what_is_given_to_the_result_and_back(
     page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
     page.get_by_role("button", name="Check", exact=True).click()
     headline = page.locator(".headline")
-    for said in ("", "120 claims supported"):
-        expect(headline).to_contain_text(said)
+    for words in ("", "120 claims supported"):
+        expect(headline).to_contain_text(words)
         expect(headline).to_be_focused()
         expect(headline).to_be_in_viewport(ratio=1)
     page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")

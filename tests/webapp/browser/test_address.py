@@ -131,8 +131,8 @@ def test_a_link_with_a_wrong_setting_leaves_the_check_to_the_reader(page: Page) 
     reference = "Oslo is the capital of Norway."
     page.goto(f"/#/check?text={quote(reference)}&reference={quote(reference)}&tie=zzz&show=1")
     expect(_named(page)).to_have_text(["tie “zzz”: it can be not_factual, factual"])
-    found = Axe().run(page)
-    assert found.violations_count == 0, found.generate_report()
+    report = Axe().run(page)
+    assert report.violations_count == 0, report.generate_report()
     page.get_by_role("button", name="Close this message").click()
     expect(page.get_by_role("alert")).to_have_count(0)
     page.get_by_role("button", name="Check", exact=True).click()
@@ -141,7 +141,7 @@ def test_a_link_with_a_wrong_setting_leaves_the_check_to_the_reader(page: Page) 
 
 
 @pytest.mark.parametrize(
-    ("address", "said"),
+    ("address", "message"),
     [
         (f"/results/{'0' * 32}", "no result is kept under that name"),
         ("/check?draft=000000000000", "no text is kept under that name"),
@@ -149,9 +149,9 @@ def test_a_link_with_a_wrong_setting_leaves_the_check_to_the_reader(page: Page) 
         ("/runs/demo/responses/none", "has no response of that id"),
     ],
 )
-def test_what_is_not_there_is_said_with_ways_on(page: Page, address: str, said: str) -> None:
+def test_what_is_not_there_is_said_with_ways_on(page: Page, address: str, message: str) -> None:
     page.goto(f"/#{address}")
-    expect(page.get_by_role("alert")).to_contain_text(said)
+    expect(page.get_by_role("alert")).to_contain_text(message)
     page.get_by_role("button", name="Check another text").click()
     expect(page.get_by_role("alert")).to_have_count(0)
     expect(page.get_by_label("Text to check")).to_be_editable()

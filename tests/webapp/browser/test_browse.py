@@ -31,14 +31,14 @@ def test_a_label_is_not_called_saved_while_a_newer_one_waits(
         page.set_default_timeout(PATIENCE)
         page.goto("/#/runs/one/responses/r")
         asked = page.get_by_role("group", name="Is the verdict right?")
-        said: list[str] = []
+        notes: list[str] = []
 
         def first(saving: Route) -> None:
             asked.get_by_role("button", name="Agree").click()
             saving.continue_()
 
         def second(saving: Route) -> None:
-            said.append(asked.inner_text())
+            notes.append(asked.inner_text())
             saving.continue_()
 
         # The route that was added last is the first to be asked.
@@ -46,8 +46,8 @@ def test_a_label_is_not_called_saved_while_a_newer_one_waits(
         page.route("**/labels", first, times=1)
         asked.get_by_role("button", name="Wrong").click()
         expect(asked.get_by_text("saved", exact=True)).to_be_visible()
-        assert len(said) == 1
-        assert "saving…" in said[0]
+        assert len(notes) == 1
+        assert "saving…" in notes[0]
         expect(asked.get_by_role("button", name="Agree")).to_have_attribute("aria-pressed", "true")
         page.close()
 
@@ -82,8 +82,8 @@ def test_a_run_is_filtered_sorted_and_paged(page: Page) -> None:
 
 
 def test_runs_are_searched_sorted_renamed_and_deleted(browser: Browser, tmp_path: Path) -> None:
-    for at, (name, said) in enumerate({"beech": "s", "cedar": "r", "ash": "sr"}.items(), 1):
-        votes = {f"r{n}": {f"u{n}": {"ref": one}} for n, one in enumerate(said)}
+    for at, (name, letters) in enumerate({"beech": "s", "cedar": "r", "ash": "sr"}.items(), 1):
+        votes = {f"r{n}": {f"u{n}": {"ref": one}} for n, one in enumerate(letters)}
         rows = rows_of(votes, ("ref",), models=dict.fromkeys(votes, f"model of {name}"))
         write_run(tmp_path, rows, name, finished_at=f"2025-01-0{at}T00:00:00+00:00", title=name)
     (write_run(tmp_path, rows_of({}), "torn") / "manifest.json").write_text("{")

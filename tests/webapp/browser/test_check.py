@@ -140,10 +140,10 @@ def test_a_pasted_text_is_labelled_and_downloaded(page: Page) -> None:
         *("She liked tea!", "Marie Curie was a physicist."),
     ]
     expect(page.get_by_label("Progress").locator(".stage").nth(1)).to_contain_text("4 of 4")
-    found = json.loads(_downloaded(page, "Download as JSON"))
-    assert found["response"]["text"] == TEXT
-    said = "2 of 4 claims supported, 1 contradicted, 1 not found"
-    assert found["scores"]["headline"] == said
+    result = json.loads(_downloaded(page, "Download as JSON"))
+    assert result["response"]["text"] == TEXT
+    headline = "2 of 4 claims supported, 1 contradicted, 1 not found"
+    assert result["scores"]["headline"] == headline
     assert "Marie Curie was a physicist" in _downloaded(page, "Download as a report")
     page.locator("#sentence-2").click()
     asked = page.get_by_role("group", name="Is the verdict right?")
@@ -240,8 +240,8 @@ def test_every_example_opens_with_all_its_claims_and_is_kept(page: Page) -> None
     expect(picker.get_by_role("option")).not_to_have_count(1)
     for at in range(1, picker.get_by_role("option").count()):
         picker.select_option(index=at)
-        given = [page.get_by_label("Text to check"), page.get_by_label("Reference 1", exact=True)]
-        texts = [one.input_value() for one in given]
+        fields = [page.get_by_label("Text to check"), page.get_by_label("Reference 1", exact=True)]
+        texts = [one.input_value() for one in fields]
         assert texts[0]
         _check(page)
         if page.locator(".headline").inner_text() != "No claim to check":
@@ -250,22 +250,23 @@ def test_every_example_opens_with_all_its_claims_and_is_kept(page: Page) -> None
         empty = page.locator(".claim:not(:has(.claim-body .evidence))")
         expect(empty).to_have_count(0)
         page.get_by_role("button", name="Edit text").click()
-        assert [one.input_value() for one in given] == texts
+        assert [one.input_value() for one in fields] == texts
 
 
 def test_kinds_of_web_pages_and_retrievers_are_chosen(page: Page) -> None:
     with_vectors = False
 
     def offered(route: Route) -> None:
-        found = route.fetch().json()
-        for one in found["sources"]:
-            one["status"] = "used"
-        for one in found["settings"]:
-            if one["name"] == "sources":
-                one["value"] = [source["source"] for source in found["sources"]]
-            for choice in one["choices"] if one["name"] == "retriever" and with_vectors else ():
+        options = route.fetch().json()
+        for source in options["sources"]:
+            source["status"] = "used"
+        for setting in options["settings"]:
+            if setting["name"] == "sources":
+                setting["value"] = [offer["source"] for offer in options["sources"]]
+            choices = setting["choices"] if setting["name"] == "retriever" and with_vectors else ()
+            for choice in choices:
                 choice["reason"] = None
-        route.fulfill(json=found)
+        route.fulfill(json=options)
 
     page.goto("/#/check?text=Water+boils.")
     _settings(page).click()
@@ -311,8 +312,8 @@ def test_settings_are_sent_and_the_page_says_what_they_do(page: Page) -> None:
     page.get_by_label("Passages of each source").fill("3")
     page.get_by_label("Passages of each source").press("Tab")
     page.get_by_text("What happens behind the scenes").click()
-    said = "offline · Multi-MV · A tie counts as: factual · Passages of each source: 3"
-    expect(_settings(page)).to_have_text(f"Settings reference, wikipedia · {said}")
+    settings = "offline · Multi-MV · A tie counts as: factual · Passages of each source: 3"
+    expect(_settings(page)).to_have_text(f"Settings reference, wikipedia · {settings}")
     expect(page.get_by_text("pages to fetch per query (default 5)")).to_be_visible()
     body = _asked(page)
     assert body["mode"] == "mv"
@@ -409,8 +410,8 @@ def test_a_running_check_shows_what_there_is_and_can_be_cancelled(
         expect(line).to_contain_text("Done in")
         answered = llm_server.chats[n_before:]
         tokens = sum(one.prompt_tokens + one.completion_tokens for one in answered)
-        said = f"{len(answered)} calls, {tokens:,} tokens, price not known"
-        expect(line).to_have_text(re.compile(rf"^Done in [\d.]+ s · {said}$"))
+        costs = f"{len(answered)} calls, {tokens:,} tokens, price not known"
+        expect(line).to_have_text(re.compile(rf"^Done in [\d.]+ s · {costs}$"))
         table = page.get_by_role("region", name="Calls, tokens and cost")
         expect(table).to_be_hidden()
         line.click()
@@ -430,13 +431,13 @@ def test_ten_checks_of_eighty_claims_are_read_again_without_a_call(
             page = context.new_page()
             page.set_default_timeout(PATIENCE)
             for text in range(10):
-                said = [f"Town {n} of land {text} has {n + text} gates." for n in range(80)]
+                claims = [f"Town {n} of land {text} has {n + text} gates." for n in range(80)]
                 known = [
-                    said[n] if n % 2 else f"Town {n} of land {text} is old." for n in range(80)
+                    claims[n] if n % 2 else f"Town {n} of land {text} is old." for n in range(80)
                 ]
                 page.goto("about:blank")
                 page.goto("/#/check?judge=llm&model=offline-judge&sources=reference")
-                page.get_by_label("Text to check").fill(" ".join(said))
+                page.get_by_label("Text to check").fill(" ".join(claims))
                 page.get_by_label("Reference 1", exact=True).fill(" ".join(known))
                 _start(page)
                 page.wait_for_url(re.compile("#/results/"))

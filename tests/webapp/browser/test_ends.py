@@ -55,9 +55,9 @@ class Service:
         self.process = subprocess.Popen([sys.executable, *words], stderr=subprocess.PIPE, text=True)
         assert self.process.stderr
         for line in self.process.stderr:
-            if found := re.search(r"serving at (\S+:(\d+))", line):
-                self.port = found[2]
-                return found[1]
+            if match := re.search(r"serving at (\S+:(\d+))", line):
+                self.port = match[2]
+                return match[1]
         raise AssertionError("the service did not start")
 
     def kill(self) -> None:
@@ -100,11 +100,11 @@ def _check(page: Page, text: str) -> None:
     page.get_by_role("button", name="Check", exact=True).click()
 
 
-def _ended(page: Page, said: str) -> None:
+def _ended(page: Page, headline: str) -> None:
     """The page shows what was found, and checks another text."""
-    expect(page.locator(".headline")).to_contain_text(said)
+    expect(page.locator(".headline")).to_contain_text(headline)
     expect(page.get_by_role("button", name="Cancel")).to_have_count(0)
-    if "judged" in said:
+    if "judged" in headline:
         counts = r"\d+ (supported|contradicted|not found)"
         expect(page.locator(".headline")).to_have_text(re.compile(f"{counts}$"))
         page.locator("#sentence-1").click()
@@ -122,15 +122,15 @@ def _lives_on(page: Page, back: str = "Edit text") -> None:
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with served(patient(str(tmp_path_factory.mktemp("none")))) as found:
-        yield found
+    with served(patient(str(tmp_path_factory.mktemp("none")))) as url:
+        yield url
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_cancel_keeps_what_was_found(
     visit: Callable[[str], Page], address: str, shots: Path | None, moment: str
 ) -> None:
-    text, going, said = MOMENTS[moment]
+    text, going, headline = MOMENTS[moment]
     page = visit(address)
     held: list[Route] = []
     if moment == "before the first event":
@@ -144,7 +144,7 @@ def test_cancel_keeps_what_was_found(
         page.get_by_role("button", name="Cancel").click()
         expect(page.get_by_label("Progress")).to_contain_text("Check again starts anew")
     assert begins_low(page, shots, f"cancelled {moment}") == {}
-    _ended(page, said)
+    _ended(page, headline)
     page.unroute("**/check")
     _lives_on(page)
 
@@ -153,7 +153,7 @@ def test_cancel_keeps_what_was_found(
 def test_a_service_that_is_killed_leaves_what_was_found(
     visit: Callable[[str], Page], process: Service, moment: str
 ) -> None:
-    text, going, said = MOMENTS[moment]
+    text, going, headline = MOMENTS[moment]
     page = visit(process.start())
 
     def killed(route: Route) -> None:
@@ -171,7 +171,7 @@ def test_a_service_that_is_killed_leaves_what_was_found(
     alert = page.get_by_role("alert")
     expect(alert).to_contain_text("The service does not answer")
     expect(alert).to_contain_text("See whether `ufo serve` still runs, then try again.")
-    _ended(page, said)
+    _ended(page, headline)
     page.unroute("**/check")
     process.start()
     _lives_on(page)
@@ -216,11 +216,11 @@ def test_who_does_not_answer_is_named(
 ) -> None:
     llm_server.latency = lambda: 3_600.0
     monkeypatch.setenv("OPENAI_BASE_URL", llm_server.base_url)
-    found = setup(str(tmp_path), flags={"judge": "llm", "model": "offline-judge"})
+    service_setup = setup(str(tmp_path), flags={"judge": "llm", "model": "offline-judge"})
     # The defaults make it four seconds; here it is at once.
-    limits = replace(found.limits, pulse_seconds=0.05, silent_seconds=0.05)
-    assert found.limits.pulse_seconds + found.limits.silent_seconds < 5
-    with served(replace(found, limits=limits)) as address:
+    limits = replace(service_setup.limits, pulse_seconds=0.05, silent_seconds=0.05)
+    assert service_setup.limits.pulse_seconds + service_setup.limits.silent_seconds < 5
+    with served(replace(service_setup, limits=limits)) as address:
         page = visit(address)
         _check(page, SHORT)
         progress = page.get_by_label("Progress")

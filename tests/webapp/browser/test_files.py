@@ -27,8 +27,8 @@ def own(browser: Browser, tmp_path: Path) -> Iterator[Callable[..., Page]]:
     opened = []
 
     def page_of(*evaluate: str) -> Page:
-        made = setup(str(tmp_path))
-        service = served(replace(made, evaluate=evaluate) if evaluate else made)
+        service_setup = setup(str(tmp_path))
+        service = served(replace(service_setup, evaluate=evaluate) if evaluate else service_setup)
         page = browser.new_page(base_url=service.__enter__())
         page.set_default_timeout(PATIENCE)
         opened.append((page, service))
@@ -67,8 +67,8 @@ def _evaluate(page: Page) -> Locator:
 def _no_faults(page: Page) -> None:
     for scheme in ("dark", "light"):
         page.emulate_media(color_scheme=scheme)
-        found = Axe().run(page)
-        assert found.violations_count == 0, found.generate_report()
+        report = Axe().run(page)
+        assert report.violations_count == 0, report.generate_report()
 
 
 @pytest.mark.parametrize(("width", "height"), WINDOWS)
@@ -104,8 +104,8 @@ def test_wrong_files_are_named_with_what_to_do_and_cannot_be_sent(
     page.goto("/#/runs")
     wrong = REFUSED | {name: (body, "paste it into “Text") for name, body in TEXTS.items()}
     _choose(page, *(_payload(name, body) for name, (body, _) in wrong.items()))
-    for name, (_, said) in wrong.items():
-        expect(_file(page, name)).to_contain_text(said, ignore_case=True)
+    for name, (_, message) in wrong.items():
+        expect(_file(page, name)).to_contain_text(message, ignore_case=True)
     expect(_evaluate(page)).to_be_disabled()
     expect(page.get_by_text("None of these files can be evaluated")).to_be_visible()
     _no_faults(page)
@@ -178,13 +178,13 @@ def test_columns_are_recognised_and_mapped(page: Page) -> None:
     page.route("**/upload?*", lambda route: route.abort())
     page.goto("/#/runs")
     _choose(page, _payload("a.tsv", "foo\tprompt\nOslo is big.\tHow is Oslo?\n"))
-    said = "Say which column has the responses"
-    expect(_file(page, "a.tsv")).to_contain_text(said)
+    message = "Say which column has the responses"
+    expect(_file(page, "a.tsv")).to_contain_text(message)
     expect(_evaluate(page)).to_be_disabled()
     page.get_by_label("question (optional)").select_option("none")
     page.get_by_label("response", exact=True).select_option("foo")
     page.get_by_label("question (optional)").select_option("prompt")
-    expect(_file(page, "a.tsv")).not_to_contain_text(said)
+    expect(_file(page, "a.tsv")).not_to_contain_text(message)
     with page.expect_request("**/upload?*") as asked:
         _evaluate(page).click()
     query = parse_qs(urlsplit(asked.value.url).query)

@@ -22,18 +22,18 @@ def test_each_sentence_has_the_state_of_the_view_and_its_own_line(page: Page, ru
     page.goto(ALDER)
     sentences = page.locator(".sentence")
     expect(sentences).to_have_count(6)
-    said = [
+    marks = [
         " ".join(text.removeprefix(sentence).split())
         for text, sentence in zip(sentences.all_inner_texts(), SENTENCES, strict=True)
     ]
-    assert said == [
+    assert marks == [
         *("✓ supported ≠ sources disagree", "✗ contradicted", "✓ supported", "? not found"),
         *("⚠ error ⊘ error: refused by the model", "· no claim"),
     ]
     sql = "SELECT state FROM sentence_scores WHERE response_id = ? ORDER BY sentence_index"
     with Results(finished_runs(runs)) as results:
         states = results.query(sql, ["alder-1"])["state"].to_pylist()
-    assert all(state in text for state, text in zip(states, said, strict=True))
+    assert all(state in text for state, text in zip(states, marks, strict=True))
     lines = page.evaluate(
         "[...document.querySelectorAll('.sentence .words')].slice(0, 4)"
         ".map((one) => getComputedStyle(one).textDecorationStyle)"
@@ -171,12 +171,12 @@ def test_evidence_says_who_says_what(page: Page) -> None:
     link = nile.get_by_role("link", name="Nile")
     expect(link).to_have_attribute("href", "https://en.wikipedia.org/wiki/Nile")
     expect(link).to_have_attribute("rel", "noopener noreferrer")
-    for said in (
+    for words in (
         "✓ supports", "wiki · en.wikipedia.org · wiki · Course · published 2024-05-06",
         "Answer: in Africa", "Why: The passage says so.", "judge llm", "model judge-7b",
         "prompt 0123abcd", "probability 90 %", "cost $0.002100",
     ):  # fmt: skip
-        expect(nile).to_contain_text(said)
+        expect(nile).to_contain_text(words)
     expect(nile.locator("mark")).to_have_text(QUOTE)
     assert len(nile.locator("blockquote").inner_text()) < 400
     nile.get_by_role("button", name="More").click()

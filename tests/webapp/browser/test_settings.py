@@ -61,8 +61,8 @@ def test_the_page_shows_the_settings_of_its_service_and_checks_with_them(
     browser: Browser, llm_server: LlmServer, tmp_path: Path, form: str
 ) -> None:
     flags = {**CHANGED, **FORMS[form], "base_url": llm_server.base_url, "cache": "off"}
-    made = setup(str(tmp_path), flags=flags, sources=["wikipedia", "reference"])
-    with served(made) as address, browser.new_context(base_url=address) as context:
+    service_setup = setup(str(tmp_path), flags=flags, sources=["wikipedia", "reference"])
+    with served(service_setup) as address, browser.new_context(base_url=address) as context:
         page = context.new_page()
         page.set_default_timeout(PATIENCE)
         page.goto(PAGE)
@@ -92,8 +92,8 @@ def test_what_is_usual_elsewhere_can_be_chosen(
     browser: Browser, llm_server: LlmServer, tmp_path: Path
 ) -> None:
     flags = {"base_url": llm_server.base_url, "model": "offline-judge", "cache": "off"}
-    made = setup(str(tmp_path), flags={**flags, "formulation": "rationale", "passages": 2})
-    with served(made) as address, browser.new_context(base_url=address) as context:
+    service_setup = setup(str(tmp_path), flags={**flags, "formulation": "rationale", "passages": 2})
+    with served(service_setup) as address, browser.new_context(base_url=address) as context:
         page = context.new_page()
         page.set_default_timeout(PATIENCE)
         page.goto(PAGE)

@@ -15,6 +15,7 @@ from typing import Final, Generic, TypeVar
 
 from ufo.schemas import records
 from ufo.schemas.text import quantity, storable
+from ufo.transforms.concurrently import together
 from ufo.transforms.judges.llm.parsing import reason_of
 from ufo.transforms.llm.request import (
     BROKEN_OFF,
@@ -25,7 +26,6 @@ from ufo.transforms.llm.request import (
     LlmError,
     Message,
     Request,
-    together,
 )
 from ufo.transforms.llm.tokens import count
 from ufo.transforms.prompts import Prompts
@@ -85,19 +85,19 @@ class Reply:
     unexplained: bool = False
 
     @property
-    def said(self) -> str:
+    def text(self) -> str:
         """The refusal, the arguments, the text, or the thoughts in place of them, for a table."""
         choice = self.choice
-        said = choice.refusal or choice.arguments or choice.text or choice.thought
-        return storable(said)[:_SHOWN]
+        text = choice.refusal or choice.arguments or choice.text or choice.thought
+        return storable(text)[:_SHOWN]
 
     @property
     def raw(self) -> str | None:
         """What it said, or the error. If it broke off, why comes first: "(max_tokens) It sa"."""
-        said = self.said or self.error
+        shown = self.text or self.error
         if self.choice.ending == BROKEN_OFF and not self.error:
-            said = f"({storable(self.choice.finish_reason) or 'no finish reason'}) {said}".strip()
-        return said[:_SHOWN] or None
+            shown = f"({storable(self.choice.finish_reason) or 'no finish reason'}) {shown}".strip()
+        return shown[:_SHOWN] or None
 
     @property
     def final(self) -> bool:
@@ -222,8 +222,8 @@ class Asker:
             if error.final:
                 raise replace(error, usage=self.usage) from error
             sent = error.usage[-1].request_id if error.usage else None
-            said, too_long = storable(error.message), error.reason == records.TRUNCATED
-            return Reply(Choice(), error.reason, sent, said, too_long, error.unexplained)
+            message, too_long = storable(error.message), error.reason == records.TRUNCATED
+            return Reply(Choice(), error.reason, sent, message, too_long, error.unexplained)
         self.usage += completion.usage
         sent = completion.request_id
         if not completion.choices:
@@ -253,8 +253,8 @@ class Asker:
         message = reply.error or f"the reply lacks {lacks} (finish_reason {storable(finish)})"
         if reply.choice.thought:
             message = _THOUGHT
-        key, said = self.of.response_id or "", reply.said or None
-        self.failures.append(records.Failure(self.of.step, key, reply.reason, message, said))
+        key, text = self.of.response_id or "", reply.text or None
+        self.failures.append(records.Failure(self.of.step, key, reply.reason, message, text))
 
 
 async def ask_for_items(
@@ -272,8 +272,8 @@ async def ask_for_items(
         wrongs: dict[str, None] = {}
         lacking: list[Item] = []
         smaller: list[list[Item]] = []
-        made = await together(_asked(call, form, asker, wrong, bool(left)) for call in calls)
-        for asked, reply, parsed in chain.from_iterable(made):
+        replies = await together(_asked(call, form, asker, wrong, bool(left)) for call in calls)
+        for asked, reply, parsed in chain.from_iterable(replies):
             again = parsed.lacking(asked)
             final = not left or reply.final
             for item in asked:

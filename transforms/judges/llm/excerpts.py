@@ -125,8 +125,8 @@ class Text:
                 continue
             width = max(1, (span.end - span.start) * tokens // size)
             slices = re.compile(rf"\S.{{0,{width - 1}}}(?!\S)|\S.{{0,{width - 1}}}", re.DOTALL)
-            found = slices.finditer(self.text, span.start, span.end)
-            spans += [(at, Span(*slice_.span())) for slice_ in found]
+            pieces = slices.finditer(self.text, span.start, span.end)
+            spans += [(at, Span(*slice_.span())) for slice_ in pieces]
         return Text(self.text, [span for _, span in spans]), [at for at, _ in spans]
 
     def size(self, indexes: Iterable[int]) -> int:

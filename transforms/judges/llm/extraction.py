@@ -28,14 +28,8 @@ from ufo.transforms.judges.llm.parsing import (
     opened,
     values_in,
 )
-from ufo.transforms.llm.request import (
-    WITHHELD,
-    Choice,
-    Function,
-    closed,
-    listed,
-    one_of,
-)
+from ufo.transforms.llm.json_schema import closed, listed, one_of
+from ufo.transforms.llm.request import WITHHELD, Choice, Function
 from ufo.transforms.llm.tokens import count
 from ufo.transforms.prompts import Prompts
 from ufo.transforms.prompts.data import element, read, wrapped
@@ -160,8 +154,8 @@ async def extract(
         owners = [owners[at] for at in sliced]
         items = [at for at, before in enumerate(sliced) if before in items]
         values, items = await ask(text, owners, items, tokens)
-        for at, found in values.items():
-            drafts = [replace(draft, sentence_index=owners[at]) for draft in found or ()]
+        for at, facts in values.items():
+            drafts = [replace(draft, sentence_index=owners[at]) for draft in facts or ()]
             merged.setdefault(owners[at], {}).update(dict.fromkeys(drafts))
     return [draft for at in sorted(merged) for draft in list(merged[at])[:most]]
 
@@ -241,8 +235,8 @@ def _facts(
     elif isinstance(value, str):
         yield sentence, read(value).strip(), ""
     elif isinstance(value, dict):
-        told = (number_of(value[name]) for name in value if name.startswith("sentence"))
-        sentence = next((number for number in told if number is not None), sentence)
+        numbers = (number_of(value[name]) for name in value if name.startswith("sentence"))
+        sentence = next((number for number in numbers if number is not None), sentence)
         claim, query = _text(value, *_CLAIM_NAMES), _text(value, *_QUERY_NAMES)
         named = {name: number for name in value if (number := number_of(name)) is not None}
         lists = [name for name in value if isinstance(opened(value[name]), list | dict)]
@@ -273,14 +267,14 @@ async def write_queries(claims: Sequence[str], asker: Asker, settings: LlmSettin
 
     def parse(choice: Choice, items: Sequence[int]) -> Parsed[int, str]:
         queries: dict[int, str] = {}
-        told = opened(arguments_of(choice, ("queries",)).get("queries"))
-        in_order = isinstance(told, list) and len(told) == len(items)
-        if isinstance(told, dict) and all(isinstance(query, str) for query in told.values()):
-            by_claim = [{"claim": name, "query": query} for name, query in told.items()]
-            told = told if told.keys() & {*_QUERY_NAMES} else by_claim
-        if in_order and all(isinstance(query, str) for query in told):
-            told = [{"claim": at, "query": query} for at, query in enumerate(told, 1)]
-        for item in objects_of(told):
+        written = opened(arguments_of(choice, ("queries",)).get("queries"))
+        in_order = isinstance(written, list) and len(written) == len(items)
+        if isinstance(written, dict) and all(isinstance(query, str) for query in written.values()):
+            by_claim = [{"claim": name, "query": query} for name, query in written.items()]
+            written = written if written.keys() & {*_QUERY_NAMES} else by_claim
+        if in_order and all(isinstance(query, str) for query in written):
+            written = [{"claim": at, "query": query} for at, query in enumerate(written, 1)]
+        for item in objects_of(written):
             number = next((item[name] for name in _CLAIM_NAMES if name in item), None)
             place, query = _index(number, range(len(items))), _text(item, *_QUERY_NAMES)
             if place is not None and query and related(query, claims[items[place]]):

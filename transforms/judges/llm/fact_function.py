@@ -22,7 +22,7 @@ from ufo.schemas.text import storable
 from ufo.transforms.judges.llm.judgements import Finding, Pair
 from ufo.transforms.judges.llm.llm_settings import SHORT, TFN, LlmSettings
 from ufo.transforms.judges.llm.parsing import number_of, numbers_of, opened, verdict_of
-from ufo.transforms.llm.request import closed, listed, one_of
+from ufo.transforms.llm.json_schema import closed, listed, one_of
 from ufo.transforms.prompts.data import escape, read
 
 VERDICTS: Final = {"tfn": ("T", "F", "N"), "tf": ("T", "F")}
@@ -168,31 +168,35 @@ class FactFunction:
         Values that were not requested are ignored.
         """
         labels = self.settings.verdict_labels
-        found: dict[Pair, Finding] = {}
+        findings: dict[Pair, Finding] = {}
         copied, verdicts = False, []
         for number, passages in enumerate(self.passages, 1):
             checks = list(self._checks(arguments.get(f"f{number}"), passages))
             if any(_is_sample(self._texts(check)) for _, check in checks):
                 copied = True
                 continue
-            given: list[tuple[int, Finding | None]] = []
-            for told, check in checks:
-                given += [(one, self._finding(check)) for one in told]
+            readings: list[tuple[int, Finding | None]] = []
+            for named, check in checks:
+                readings += [(one, self._finding(check)) for one in named]
                 if VERDICT in check and verdict_of(check[VERDICT], labels) is None:
                     verdicts.append(escape(str(check[VERDICT])[:_SHOWN]))
-            counted_from_0 = any(one == 0 for one, _ in given)
+            counted_from_0 = any(one == 0 for one, _ in readings)
             for passage in () if counted_from_0 else passages:
-                said = [finding for one, finding in given if one == passage]
-                if said and said[0] and all(x and x.outcome == said[0].outcome for x in said):
-                    found[number, passage] = said[0]
+                candidates = [finding for one, finding in readings if one == passage]
+                if (
+                    candidates
+                    and candidates[0]
+                    and all(x and x.outcome == candidates[0].outcome for x in candidates)
+                ):
+                    findings[number, passage] = candidates[0]
         if not arguments:
-            return found, "it had no argument of a fact, such as f1"
+            return findings, "it had no argument of a fact, such as f1"
         if copied:
-            return found, "it repeated the example in place of judging the facts"
+            return findings, "it repeated the example in place of judging the facts"
         if verdicts:
             allowed = ", ".join(VERDICTS[labels])
-            return found, f'the verdict "{verdicts[0]}" is none of {allowed}'
-        return found, "it had no check of some facts or passages"
+            return findings, f'the verdict "{verdicts[0]}" is none of {allowed}'
+        return findings, "it had no check of some facts or passages"
 
     def _checks(
         self, value: Any, passages: Sequence[int], levels: int = _LEVELS
@@ -234,8 +238,8 @@ class FactFunction:
             if self.settings.verdict_labels == TFN and outcome != records.NOANS:
                 return None
             texts[ANSWER] = None
-        said: dict[str, Any] = {name: text and read(text) for name, text in texts.items()}
-        return Finding(outcome, raw_verdict=storable(str(check[VERDICT])), **said)
+        fields: dict[str, Any] = {name: text and read(text) for name, text in texts.items()}
+        return Finding(outcome, raw_verdict=storable(str(check[VERDICT])), **fields)
 
 
 def _is_sample(texts: Mapping[str, str | None]) -> bool:

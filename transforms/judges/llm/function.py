@@ -29,7 +29,8 @@ from ufo.transforms.judges.llm.fact_function import FactFunction, described, fie
 from ufo.transforms.judges.llm.judgements import Case, Finding, Formulation, Pair, by_fact
 from ufo.transforms.judges.llm.llm_settings import SHORT, TFN, XML, LlmSettings
 from ufo.transforms.judges.llm.parsing import arguments_of, numbers_of, outcome_of, tagged, tags
-from ufo.transforms.llm.request import Choice, Function, closed
+from ufo.transforms.llm.json_schema import closed
+from ufo.transforms.llm.request import Choice, Function
 from ufo.transforms.llm.tokens import count
 from ufo.transforms.prompts import Prompts
 from ufo.transforms.prompts.data import block, element, read, wrapped
@@ -128,12 +129,12 @@ class _Calls:
     def parse(self, choice: Choice, items: Sequence[Pair]) -> Parsed[Pair, Finding]:
         """Return the findings of a reply; findings that lack a requested rationale are poor."""
         facts = self.facts(items)
-        given = arguments_of(choice, facts.arguments) or in_tags(choice, facts)
+        arguments = arguments_of(choice, facts.arguments) or in_tags(choice, facts)
         units, passages = [*by_fact(items)], _passages(items)
-        found, wrong = facts.read(given)
+        by_number, wrong = facts.read(arguments)
         findings = {
             (units[fact - 1], passages[passage - 1]): finding
-            for (fact, passage), finding in found.items()
+            for (fact, passage), finding in by_number.items()
         }
         poor = [pair for pair in findings if not findings[pair].explained(self.settings)]
         if len(findings) < len(items):
@@ -157,8 +158,8 @@ class _Calls:
         left_out = tuple(f"<{name}>" for name in unused)
         lines = self.prompts[f"verify_xml_example_{labels}"].splitlines()
         example = "\n".join(line for line in lines if not line.startswith(left_out))
-        told = {"verdicts": self.prompts[f"verdicts_{labels}"], "fields": "\n".join(fields)}
-        return self.prompts.render("verify_xml_system", **told, example=example)
+        parts = {"verdicts": self.prompts[f"verdicts_{labels}"], "fields": "\n".join(fields)}
+        return self.prompts.render("verify_xml_system", **parts, example=example)
 
     def function(self, facts: FactFunction, repair: bool = False) -> Function:
         """Return the function that is called. That of a repair is exact, and has no example, which
@@ -322,28 +323,31 @@ class _Objects:
         expects = (_ARGUMENT + _VERDICT + _CITATION * cites) * len(items)
         if self.settings.format != XML:
             return Question("", user, Function("fact_checker", about, closed(arguments)), expects)
-        told = "\n".join(
+        parameters = "\n".join(
             f"<parameter>\n<name>{name}</name>\n<values>{' | '.join(value.get('enum', ['text']))}"
             f"</values>\n<description>{value['description']}</description>\n</parameter>"
             for name, value in arguments.items()
         )
-        system = prompts.render("faaf_xml", parameters=told, description=about)
+        system = prompts.render("faaf_xml", parameters=parameters, description=about)
         return Question(system, user, None, expects)
 
     def parse(self, choice: Choice, items: Sequence[Pair]) -> Parsed[Pair, Finding]:
         """Return the findings of a reply, none where a value is not allowed."""
         names = [f"fact_{number}" for number in range(1, len(items) + 1)]
         quotes = [name + _EVIDENCE for name in names] if self.settings.citation else []
-        given = arguments_of(choice, [*names, *quotes])
+        arguments = arguments_of(choice, [*names, *quotes])
         if self.settings.format == XML:
             texts = tagged(choice, [*names, *quotes]).items()
-            given = {**dict.fromkeys(quotes), **{name: text.strip() for name, text in texts}}
+            arguments = {**dict.fromkeys(quotes), **{name: text.strip() for name, text in texts}}
         findings: dict[Pair, Finding] = {}
         for pair, name in zip(items, names, strict=True):
-            said, quote = given.get(name), given.get(name + _EVIDENCE, "" if not quotes else 0)
-            if said not in self.words or not isinstance(quote, str | None):
+            verdict, quote = (
+                arguments.get(name),
+                arguments.get(name + _EVIDENCE, "" if not quotes else 0),
+            )
+            if verdict not in self.words or not isinstance(quote, str | None):
                 return Parsed({}, "it lacked a value of the allowed ones for an argument")
-            outcome = outcome_of(said, self.settings.verdict_labels) or NOANS
+            outcome = outcome_of(verdict, self.settings.verdict_labels) or NOANS
             quote = read(quote or "").strip() or None
-            findings[pair] = Finding(outcome, citation=quote, raw_verdict=said)
+            findings[pair] = Finding(outcome, citation=quote, raw_verdict=verdict)
         return Parsed(findings)

@@ -26,15 +26,17 @@ from typing import Any, Final
 from ufo.schemas import records
 from ufo.schemas.errors import NotYetAnswered
 from ufo.schemas.records import ERROR, NOANS, REFUTED, Usage
+from ufo.transforms.concurrently import together
 from ufo.transforms.judges.llm.asking import AskedValue, Asker
 from ufo.transforms.judges.llm.excerpts import Text
 from ufo.transforms.judges.llm.llm_settings import FUNCTION, SHORT, LlmSettings
 from ufo.transforms.llm.batch_store import BatchStore
-from ufo.transforms.llm.cache import Memory, key_of, paid_in
+from ufo.transforms.llm.cache import JsonCache, key_of
+from ufo.transforms.llm.caching_client import paid_in
 from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.forms import PROBE
-from ufo.transforms.llm.request import VERIFIER, together
-from ufo.transforms.llm.shared import shared_memory, shared_of
+from ufo.transforms.llm.request import VERIFIER
+from ufo.transforms.llm.shared import run_resources, shared_cache
 from ufo.transforms.llm.usage import OK, Paid, reused, share, usage_row
 
 Pair = tuple[int, int]
@@ -95,8 +97,8 @@ class Finding:
     def of(cls, answer: "AskedValue[Finding]") -> "Finding":
         """Return the finding of an answer with the columns of its request, else the error."""
         reply = answer.reply
-        found = answer.value or cls(ERROR, reply.reason, raw_verdict=reply.raw)
-        return replace(found, request_id=reply.request_id, first_reason=answer.first_reason)
+        finding = answer.value or cls(ERROR, reply.reason, raw_verdict=reply.raw)
+        return replace(finding, request_id=reply.request_id, first_reason=answer.first_reason)
 
     def columns(self) -> dict[str, Any]:
         """Return the columns of the table `evidence` by their names."""
@@ -136,18 +138,18 @@ _KEYS: Final = 1  # the version of the keys, which had a context of some English
 
 
 class JudgementCache:
-    """Asks a formulation for judgements that are neither in `memory` nor in progress."""
+    """Asks a formulation for judgements that are neither cached nor in progress."""
 
     def __init__(
         self,
         settings: LlmSettings,
         client: ClientSettings,
-        memory: Memory,
+        json_cache: JsonCache,
         batches: BatchStore | None = None,
     ) -> None:
         self._settings = settings
         self._share = client.share
-        self._memory = memory
+        self._json_cache = json_cache
         self._prices = client.prices_of(VERIFIER, settings.model)
         self._batches = batches if client.batched(VERIFIER, settings.model) else None
         options = {k: v for k, v in asdict(settings).items() if k not in _NOT_OF_JUDGEMENTS}
@@ -165,7 +167,7 @@ class JudgementCache:
         owner = f"{asker.of.response_id} {asker.of.source}"
 
         async def look_up(pairs: Sequence[Pair]) -> dict[Pair, Finding]:
-            values = await self._memory.get_many(keys[pair] for pair in pairs)
+            values = await self._json_cache.get_many(keys[pair] for pair in pairs)
             if self._batches is not None:
                 own = self._batches.claimed(owner, [keys[pair] for pair in pairs])
                 pairs = [pair for pair in pairs if keys[pair] not in own]
@@ -182,21 +184,21 @@ class JudgementCache:
             judged = await together(ask_for([first[key] for key in group]) for group in groups)
             if theirs:
                 raise NotYetAnswered("another response asks for the same judgement")
-            made = {keys[pair]: one for group in judged for pair, one in group.items()}
-            return {pair: made[keys[pair]] for pair in pairs}
+            findings = {keys[pair]: one for group in judged for pair, one in group.items()}
+            return {pair: findings[keys[pair]] for pair in pairs}
 
         async def ask_for(pairs: Sequence[Pair]) -> dict[Pair, Finding]:
             sent = len(asker.usage)
             findings = await formulation.judge(replace(case, pairs=sorted(pairs)), asker)
             judged = _with_requests(findings, asker.usage[sent:])
-            if self._memory.writes:
+            if self._json_cache.writes:
                 usable = {pair: one for pair, one in judged.items() if self._usable(one)}
-                await self._memory.put_many(
+                await self._json_cache.put_many(
                     {keys[pair]: asdict(finding) for pair, finding in usable.items()}
                 )
             return judged
 
-        judged, shared = await self._memory.ask_once(keys, ask, look_up, self._usable)
+        judged, shared = await self._json_cache.ask_once(keys, ask, look_up, self._usable)
         asker.usage += self._reused(asker, shared.values(), cached=False)
         return judged | shared
 
@@ -212,8 +214,8 @@ class JudgementCache:
 
 
 def shared_judgements(settings: LlmSettings, client: ClientSettings) -> JudgementCache:
-    """Return the cache of judgements in the memory that the clients of a run share."""
-    return JudgementCache(settings, client, shared_memory(client), shared_of(client).batches)
+    """Return the cache of judgements, in the cache that the clients of a run share."""
+    return JudgementCache(settings, client, shared_cache(client), run_resources(client).batches)
 
 
 def keys_of(

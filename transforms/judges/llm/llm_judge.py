@@ -6,7 +6,8 @@ from functools import cache
 from typing import Any
 
 from ufo.schemas.records import InputRecord, OpenUnits, Passage
-from ufo.transforms.judges.judge import Drafts, Judge, JudgeContext, Judged, Queries, evidence_row
+from ufo.transforms.judges.judge import Drafts, Judge, Judged, Queries, evidence_row
+from ufo.transforms.judges.judge_context import JudgeContext
 from ufo.transforms.judges.llm import extraction, function, pairwise
 from ufo.transforms.judges.llm.asking import Asker
 from ufo.transforms.judges.llm.judgements import Case, Finding, Formulation, Pair
@@ -132,12 +133,12 @@ def formulation(settings: LlmSettings, prompts: Prompts) -> Formulation:
     return pairwise.formulation(prompts, settings)
 
 
-def case_of(open_units: OpenUnits, found: Sequence[Found]) -> Case:
+def case_of(open_units: OpenUnits, answers: Sequence[Found]) -> Case:
     """Return the case of these units and their passages; passages of equal text are merged."""
     distinct: dict[tuple[str, str], Passage] = {}
     numbers: dict[tuple[str, str], int] = {}
     pairs: dict[Pair, None] = {}
-    for at, answer in enumerate(found):
+    for at, answer in enumerate(answers):
         for hit in answer.passages:
             content = _content(hit.passage)
             distinct.setdefault(content, hit.passage)

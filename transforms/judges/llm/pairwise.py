@@ -36,6 +36,7 @@ from typing import Final
 from ufo.schemas.errors import DoesNotFit
 from ufo.schemas.records import NOANS, REFUTED, SUPPORTED
 from ufo.schemas.text import storable
+from ufo.transforms.concurrently import together
 from ufo.transforms.judges.llm import fact_function
 from ufo.transforms.judges.llm.asking import (
     SHORT_REPLY,
@@ -50,7 +51,8 @@ from ufo.transforms.judges.llm.fact_function import RATIONALE, VERDICT
 from ufo.transforms.judges.llm.judgements import Case, Finding, Formulation, Pair
 from ufo.transforms.judges.llm.llm_settings import GROUNDING, STEPWISE, TF, TFN, LlmSettings
 from ufo.transforms.judges.llm.parsing import arguments_of, is_whole, outcome_of
-from ufo.transforms.llm.request import WHOLE, WITHHELD, Choice, Function, Message, closed, together
+from ufo.transforms.llm.json_schema import closed
+from ufo.transforms.llm.request import WHOLE, WITHHELD, Choice, Function, Message
 from ufo.transforms.prompts import Prompts
 from ufo.transforms.prompts.data import block, element, read
 
@@ -106,34 +108,34 @@ def by_last_line(text: str, options: str) -> Said:
     lines = list(_VERDICT_LINE.finditer(text))
     if not lines:
         return None, "it does not end in a line that begins with Verdict:"
-    said = [by_word(line[1], options) for line in lines]
-    found, wrong = said[-1]
-    if found is None or {one and one.outcome for one, _ in said} != {found.outcome}:
+    findings = [by_word(line[1], options) for line in lines]
+    finding, wrong = findings[-1]
+    if finding is None or {one and one.outcome for one, _ in findings} != {finding.outcome}:
         return None, f"its verdict does not do: {wrong or 'it has several'}"
     rationale = _RATIONALE_HEAD.sub("", text[: lines[0].start()], count=1).strip()
     if not rationale:
         return None, "it gives no rationale before its verdict"
     raw = lines[-1][1].strip(" \t\r*.")
-    return replace(found, rationale=read(rationale), raw_verdict=raw), ""
+    return replace(finding, rationale=read(rationale), raw_verdict=raw), ""
 
 
 def by_yes(text: str, yes: str, no: str) -> Said:
     """Return the finding of a text that begins with Yes or No, with the outcome of that word."""
-    found = _YES.match(text)
-    if found is None:
+    match = _YES.match(text)
+    if match is None:
         return None, "it does not begin with Yes or No"
-    return Finding(yes if found[1] else no, raw_verdict=text.strip()), ""
+    return Finding(yes if match[1] else no, raw_verdict=text.strip()), ""
 
 
 def by_score(text: str, yes: str, no: str) -> Said:
     """Return the finding of a text with a score, in JSON or not, and the reasoning beside it."""
-    given = arguments_of(Choice(text), ("SCORE", "REASONING"))
-    score, reasoning = str(given.get("SCORE")).strip(), given.get("REASONING")
+    arguments = arguments_of(Choice(text), ("SCORE", "REASONING"))
+    score, reasoning = str(arguments.get("SCORE")).strip(), arguments.get("REASONING")
     scores = {score.upper()} & {"PASS", "FAIL"} or {*map(str.upper, _SCORE.findall(text))}
     if len(scores) != 1:
         return None, "it has no SCORE that is PASS or FAIL"
-    told = reasoning if isinstance(reasoning, list) else [reasoning]
-    lines = [read(line).strip() for line in told if isinstance(line, str)]
+    reasons = reasoning if isinstance(reasoning, list) else [reasoning]
+    lines = [read(line).strip() for line in reasons if isinstance(line, str)]
     (score,) = scores
     outcome = yes if score == "PASS" else no
     return Finding(outcome, rationale="\n".join(lines) or None, raw_verdict=score), ""
@@ -241,8 +243,8 @@ def formulation(prompts: Prompts, settings: LlmSettings) -> Formulation:
             return first
         query = "" if repeats(unit.query, unit.claim) else parts["query"]
         parts |= {"query": query, "answer": element("answer", first.answer)}
-        found = await _asked(way, parts, pair, asker, settings)
-        return found if found.reason else replace(found, answer=first.answer)
+        judged = await _asked(way, parts, pair, asker, settings)
+        return judged if judged.reason else replace(judged, answer=first.answer)
 
     async def judge(case: Case, asker: Asker) -> dict[Pair, Finding]:
         asker = replace(asker, repairs=0) if way.trained else asker
@@ -265,8 +267,8 @@ async def _asked(
     turns: list[Message] = []
     if not user:  # Granite Guardian, whose templates up to version 3.2 have another role
         role = "context" if _OLD_GUARDIAN.search(settings.model.casefold()) else "document"
-        told = {role: parts["text"], "assistant": parts["fact"]}
-        turns = [Message(one, storable(text)) for one, text in told.items()]
+        contents = {role: parts["text"], "assistant": parts["fact"]}
+        turns = [Message(one, storable(text)) for one, text in contents.items()]
     words = ("True", "False", "Unclear")[: 3 if options == TFN else 2]
     allowed = {RATIONALE: {"type": "string"}, VERDICT: {"type": "string", "enum": words}}
     schema = closed({name: allowed[name] for name in way.again})
@@ -278,29 +280,29 @@ async def _asked(
         return replace(question, function=again if wrong else None)
 
     def parse(choice: Choice, items: Sequence[Pair]) -> Parsed[Pair, Finding]:
-        found, wrong = way.says(storable(choice.text))
+        finding, wrong = way.says(storable(choice.text))
         # JSON that stands within words may be a quotation.
-        in_json = way.again and (found is None or choice.text.lstrip("`json \n")[:1] == "{")
-        told = _as_text(choice) if in_json else ""
-        if told:
-            found, wrong = way.says(storable(told))
-        whole = choice.ending == WHOLE or (bool(told) and is_whole(choice))
-        if found is None or choice.refusal or choice.ending == WITHHELD or not whole:
+        in_json = way.again and (finding is None or choice.text.lstrip("`json \n")[:1] == "{")
+        as_text = _as_text(choice) if in_json else ""
+        if as_text:
+            finding, wrong = way.says(storable(as_text))
+        whole = choice.ending == WHOLE or (bool(as_text) and is_whole(choice))
+        if finding is None or choice.refusal or choice.ending == WITHHELD or not whole:
             return Parsed({}, wrong)
         one_word = len(_WORDS.findall(choice.text)) == 1
         if way.logprobs and choice.logprob_mean is not None and one_word:
             chance = exp(choice.logprob_mean)
-            chance = chance if found.outcome == SUPPORTED else 1 - chance
-            found = replace(found, probability=chance)
-        return Parsed({pair: found})
+            chance = chance if finding.outcome == SUPPORTED else 1 - chance
+            finding = replace(finding, probability=chance)
+        return Parsed({pair: finding})
 
     return Finding.of((await ask_for_items([pair], Form(asked, parse), asker))[pair])
 
 
 def _as_text(choice: Choice) -> str:
     """Return a call of the repair function as an equivalent text, "" for any other reply."""
-    given = arguments_of(choice, (VERDICT, RATIONALE))
-    verdict, rationale = given.get(VERDICT), given.get(RATIONALE)
+    arguments = arguments_of(choice, (VERDICT, RATIONALE))
+    verdict, rationale = arguments.get(VERDICT), arguments.get(RATIONALE)
     if not isinstance(verdict, str | bool):
         return ""
     if isinstance(rationale, str):

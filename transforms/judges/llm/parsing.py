@@ -134,8 +134,8 @@ def _scalar(token: re.Match[str]) -> Any:
 def _unescaped(text: str) -> str:
     """Return what a text of JSON says, with unknown escapes as the characters themselves."""
 
-    def valid(found: re.Match[str]) -> str:
-        return found[0] if found[1] else found[2] or '\\"'
+    def valid(match: re.Match[str]) -> str:
+        return match[0] if match[1] else match[2] or '\\"'
 
     return str(json.loads(f'"{_ESCAPE.sub(valid, text)}"', strict=False))
 
@@ -277,22 +277,23 @@ def _wanted(value: Any, wanted: Mapping[str, str], levels: int) -> Iterator[tupl
 
 def _named(name: object, wanted: Mapping[str, str]) -> str:
     """Return the wanted name that a name or a number stands for, "" for none."""
-    said = str(name).casefold()
-    number = _NUMBERED_NAME.fullmatch(said)
-    return wanted.get(_PUNCTUATION.sub("", said)) or (wanted.get(number[1], "") if number else "")
+    text = str(name).casefold()
+    number = _NUMBERED_NAME.fullmatch(text)
+    return wanted.get(_PUNCTUATION.sub("", text)) or (wanted.get(number[1], "") if number else "")
 
 
 def _numbered(value: Mapping[str, Any], wanted: Mapping[str, str]) -> list[tuple[str, Any]]:
     """Return the wanted name whose number an object gives, and the other members, or the one; in a
     list if they are of a passage, since others of the name may follow."""
     for name in filter(_NUMBER_OF_NAME.fullmatch, value):
-        found = _named(value[name], wanted)
-        found = "" if found == _ZERO and name == "id" else found  # of a call, not of a fact
-        if found and _NUMBERED_NAME.fullmatch(str(value[name])):
+        wanted_name = _named(value[name], wanted)
+        if wanted_name == _ZERO and name == "id":  # of a call, not of a fact
+            wanted_name = ""
+        if wanted_name and _NUMBERED_NAME.fullmatch(str(value[name])):
             others = {other: value[other] for other in value if other != name}
             if any(other.startswith("passage") for other in others):
-                return [(found, [others])]
-            return [(found, next(iter(others.values())) if len(others) == 1 else others)]
+                return [(wanted_name, [others])]
+            return [(wanted_name, next(iter(others.values())) if len(others) == 1 else others)]
     return []
 
 
@@ -319,14 +320,14 @@ def objects_of(value: Any) -> list[dict[str, Any]]:
 def tags(text: str, names: Iterable[str]) -> dict[str, str]:
     """Return the contents of the tags of these names, without those that are not closed or are
     given twice with differences."""
-    found: dict[str, str] = {}
+    by_name: dict[str, str] = {}
     for name in names:
         opening, closing = f"<{name}>", f"</{name}>"
         parts = [part.partition(closing) for part in text.split(opening)[1:]]
         contents = {content for content, _, _ in parts}
         if len(contents) == 1 and all(closed for _, closed, _ in parts):
-            found[name] = contents.pop()
-    return found
+            by_name[name] = contents.pop()
+    return by_name
 
 
 def tagged(choice: Choice, names: Iterable[str]) -> dict[str, str]:
@@ -370,8 +371,8 @@ def numbers_of(value: object) -> list[int]:
     if not isinstance(value, str) or not _MORE.fullmatch(_NUMBER.sub("", value)):
         return []
     numbers: list[int] = []
-    for found in _NUMBER.finditer(value):
-        first, last = int(found[1]), int(found[2] or found[1])
+    for match in _NUMBER.finditer(value):
+        first, last = int(match[1]), int(match[2] or match[1])
         numbers += range(first, min(last, first + _RANGE) + 1)
     return numbers
 
@@ -382,31 +383,31 @@ def number_of(value: object) -> int | None:
     return numbers[0] if len(numbers) == 1 else None
 
 
-def outcome_of(said: object, labels: str) -> str | None:
+def outcome_of(verdict: object, labels: str) -> str | None:
     """Return the outcome that a verdict says, as a boolean or in words; None where it says none, or
     one that is not among the labels."""
-    if isinstance(said, bool):
-        said = str(said)
-    if not isinstance(said, str):
+    if isinstance(verdict, bool):
+        verdict = str(verdict)
+    if not isinstance(verdict, str):
         return None
-    outcome = _VERDICTS.get(" ".join(_WORD.findall(said.casefold().replace("’", "'"))))
+    outcome = _VERDICTS.get(" ".join(_WORD.findall(verdict.casefold().replace("’", "'"))))
     return None if outcome == NOANS and labels == TF else outcome
 
 
-def verdict_of(said: object, labels: str) -> str | None:
+def verdict_of(verdict: object, labels: str) -> str | None:
     """Return the outcome that a member `verdict` says: also as the one item of a list or object, as
     1 or 0 where there are two labels, or before a reason: "T (True)", "False, since …".
 
     None where another verdict follows, and for "yes, …" and "no, …", which may answer anything.
     """
-    said = opened(said)
-    while isinstance(said, list | dict) and len(said) == 1:
-        (said,) = said.values() if isinstance(said, dict) else said
-    if labels == TF and str(said).strip() in ("0", "1"):
-        return SUPPORTED if str(said).strip() == "1" else REFUTED
-    if (outcome := outcome_of(said, labels)) or not isinstance(said, str):
+    verdict = opened(verdict)
+    while isinstance(verdict, list | dict) and len(verdict) == 1:
+        (verdict,) = verdict.values() if isinstance(verdict, dict) else verdict
+    if labels == TF and str(verdict).strip() in ("0", "1"):
+        return SUPPORTED if str(verdict).strip() == "1" else REFUTED
+    if (outcome := outcome_of(verdict, labels)) or not isinstance(verdict, str):
         return outcome
-    parts = [part for part in _PARTS.split(_LABELLED.sub("", said)) if _WORD.search(part)]
+    parts = [part for part in _PARTS.split(_LABELLED.sub("", verdict)) if _WORD.search(part)]
     outcomes = {outcome_of(part, TFN) for part in parts} - {None}
     if len(outcomes) != 1 or parts[0].strip().casefold() in ("yes", "no", "y"):
         return None

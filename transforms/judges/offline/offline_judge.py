@@ -128,9 +128,9 @@ def _judgement(
     try:
         if isinstance(predicted, Exception):
             raise predicted
-        found = match(pair)
-        chances = ruled(found, predicted)
-        citation, rationale = explain(found, chances.outcome)
+        matched = match(pair)
+        chances = ruled(matched, predicted)
+        citation, rationale = explain(matched, chances.outcome)
         return Judgement(chances.outcome, chances.supported, rationale, citation), None
     except Exception as error:
         if ends_run(error):
@@ -155,7 +155,7 @@ def _unite(documents: Sequence[str], pairs: Sequence[Pair], judgements: list[Jud
 
 def _told(pair: Pair, judgement: Judgement) -> float:
     """Return the share of the claim that a passage says, without what it says otherwise."""
-    found = match(pair)
-    if judgement.outcome == REFUTED and (against := grounds(found)):
+    matched = match(pair)
+    if judgement.outcome == REFUTED and (against := grounds(matched)):
         return against[0].share
-    return found.told
+    return matched.largest_share

@@ -300,11 +300,11 @@ def _pairs(attributes: object) -> Iterator[tuple[object, object]]:
     """Yield names and values of an object, of a list of pairs, or of one of labelled values."""
     if isinstance(attributes, dict):
         yield from attributes.items()
-    for one in _list(attributes):
-        if isinstance(one, dict):
-            yield one.get("label"), one.get("value")
-        elif isinstance(one, list) and len(one) == 2:
-            yield one[0], one[1]
+    for attribute in _list(attributes):
+        if isinstance(attribute, dict):
+            yield attribute.get("label"), attribute.get("value")
+        elif isinstance(attribute, list) and len(attribute) == 2:
+            yield attribute[0], attribute[1]
 
 
 def _plain(text: str) -> str:

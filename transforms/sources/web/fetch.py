@@ -1,18 +1,15 @@
 """Fetch a page politely, safely and within limits; a failure is a reason and never raised.
 
-This module handles robots.txt (RFC 9309), pauses between requests to a host, redirects and retries.
-`transport` connects to checked addresses only.
+This module handles redirects and retries, `robots` the rules of a site, `host_limits` the pauses
+between requests to a host. `transport` connects to checked addresses only.
 """
 
 import asyncio
-import re
 import time
-from collections import OrderedDict
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, Final, Generic, TypeVar
+from typing import Final, TypeVar
 from urllib.parse import urljoin, urlsplit
 
 import httpcore
@@ -23,11 +20,15 @@ from ufo.schemas.errors import RunError, ends_run
 from ufo.schemas.text import host_of
 from ufo.transforms.llm.connections import opening
 from ufo.transforms.llm.errors import SendError
-from ufo.transforms.llm.send import Retry, Sleep, Timing, retrying
+from ufo.transforms.llm.retry import Retry, Sleep, Timing
+from ufo.transforms.llm.send import retrying
 from ufo.transforms.llm.waits import retry_after
 from ufo.transforms.sources.web import documents as reasons
 from ufo.transforms.sources.web.addresses import RefusedAddress, checked_url
 from ufo.transforms.sources.web.documents import TYPES, UNTOLD, FetchedPage, type_of
+from ufo.transforms.sources.web.host_limits import Hosts
+from ufo.transforms.sources.web.robots import rules_of
+from ufo.transforms.sources.web.timed_cache import TimedCache
 from ufo.transforms.sources.web.transport import (
     MOST_BYTES,
     ROBOT,
@@ -46,12 +47,6 @@ the host."""
 REDIRECTS: Final = 5
 MOST_RULES: Final = 500 * 1024
 """The bytes of a robots.txt that are read: the least by RFC 9309, 2.5."""
-AT_ONCE: Final = 2
-"""Concurrent requests to a host, over all processes of a run."""
-DELAY: Final = 0.1
-"""Seconds between the starts of two requests to a host."""
-LONGEST_DELAY: Final = 10.0
-"""The longest delay, even if a host's Crawl-delay is longer."""
 
 _MOVED: Final = (301, 302, 303, 307, 308)
 _GOOD: Final = (200, 203)
@@ -62,7 +57,6 @@ _RETRY: Final = Retry(attempts=2, seconds=5.0)
 _MOST_SAID: Final = 500  # characters of an error
 _SITES: Final = 2_000  # whose rules are cached
 _RULES_SECONDS: Final = 24 * 3600.0  # RFC 9309, 2.4
-_USER_AGENT: Final = re.compile(r"\s*user(?:-|\s+)?agent[\s:]+(.*)", re.IGNORECASE)
 
 
 def lasts(page: FetchedPage) -> bool:
@@ -96,7 +90,7 @@ class Fetcher:
         self._sleep = sleep
         self._clock = clock
         self._places = asyncio.Semaphore(connections)
-        self._sites = Cached[Protego | FetchedPage](_SITES, _RULES_SECONDS)
+        self._sites = TimedCache[Protego | FetchedPage](_SITES, _RULES_SECONDS)
         with opening("pages", RunError):
             self._connections = page_connections(allow_private, resolve)
 
@@ -252,111 +246,3 @@ class Fetcher:
 
     def _now(self) -> str:
         return self._clock().isoformat(timespec="seconds")
-
-
-# --- robots.txt ---------------------------------------------------------------------------------
-
-
-def rules_of(page: FetchedPage) -> Protego | FetchedPage:
-    """Return the rules of a robots.txt; the page itself if there was no reply.
-
-    A site without one (any 4xx, or endless redirects) allows everything. A site that cannot answer
-    (5xx) allows nothing for now (RFC 9309, 2.3.1).
-    """
-    rules = "User-agent: *\nDisallow: /"
-    if page.reason is None:
-        # Always UTF-8, by the RFC; other lines than rules are ignored.
-        lines = page.body.decode("utf-8-sig", "replace").splitlines()
-        rules = "\n".join(map(_few_robots, lines))
-    elif page.reason == reasons.TOO_MANY_REDIRECTS or 400 <= page.status < 500:
-        rules = ""
-    elif not page.status:
-        return page
-    return Protego.parse(rules)
-
-
-def _few_robots(line: str) -> str:
-    """Return the line with one name in place of every robot that is not this one.
-
-    Protego stores the rules of a group once for each robot. A file with thousands of robots and
-    rules would take minutes and gigabytes.
-    """
-    found = _USER_AGENT.match(line)
-    robot = found and found[1].partition("#")[0].strip().lower()
-    if not robot:
-        return line
-    robot = robot.replace("*", "") or "*"  # as Protego reads it
-    return f"User-agent: {robot if robot == '*' or ROBOT.startswith(robot) else '-'}"
-
-
-# --- what is shared between requests ------------------------------------------------------------
-
-
-class Hosts:
-    """Limits the requests to each host: few at once, and a pause between them.
-
-    A longer Crawl-delay of a host is respected, up to ten seconds.
-    """
-
-    def __init__(
-        self,
-        workers: int = 1,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._workers = workers
-        self._sleep = sleep
-        self._clock = clock
-        self._places: dict[str, asyncio.Semaphore] = {}
-        self._next: dict[str, float] = {}
-        self._delays: dict[str, float] = {}
-
-    def crawl_delay(self, host: str, seconds: float | None) -> None:
-        """Set the Crawl-delay of a host, from its robots.txt."""
-        self._delays[host] = min(max(seconds or 0.0, DELAY), LONGEST_DELAY)
-
-    @asynccontextmanager
-    async def turn(self, host: str) -> AsyncIterator[None]:
-        """Wait for a slot and for the host's next time; hold the slot until the block ends."""
-        at_once = max(1, AT_ONCE // self._workers)
-        async with self._places.setdefault(host, asyncio.Semaphore(at_once)):
-            now = self._clock()
-            start = max(now, self._next.get(host, now))
-            # The next request gets a later time, whatever the order of waking.
-            self._next[host] = start + self._delays.get(host, DELAY) * self._workers
-            if start > now:
-                await self._sleep(start - now)
-            yield
-
-
-class Cached(Generic[T]):
-    """A cache of up to `most` values, each for `seconds`; concurrent callers share one computation.
-
-    Failures are not cached. `clock` is for tests.
-    """
-
-    def __init__(
-        self, most: int, seconds: float, clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        self._most = most
-        self._seconds = seconds
-        self._clock = clock
-        self._known: OrderedDict[str, tuple[float, asyncio.Task[T]]] = OrderedDict()
-
-    async def get(self, key: str, make: Callable[[], Coroutine[Any, Any, T]]) -> tuple[T, bool]:
-        """Return the value of a key, and whether another call computed it."""
-        known, now = self._known.get(key), self._clock()
-        waited = known is not None and (not known[1].done() or now - known[0] < self._seconds)
-        if known is None or not waited:
-            # A separate task, which continues for the other callers if this one is cancelled.
-            known = self._known[key] = (now, asyncio.ensure_future(make()))
-            known[1].add_done_callback(lambda task: self._drop_failed(key, task))
-        self._known.move_to_end(key)
-        while len(self._known) > self._most:
-            self._known.popitem(last=False)
-        return await asyncio.shield(known[1]), waited
-
-    def _drop_failed(self, key: str, task: asyncio.Task[T]) -> None:
-        failed = task.cancelled() or task.exception() is not None
-        if failed and key in self._known and self._known[key][1] is task:
-            del self._known[key]

@@ -66,9 +66,9 @@ def page_text(page: Any, reader: Superscripts) -> str:
     contents = ContentStream(page["/Contents"].get_object(), page.pdf, "bytes")
     contents.operations = list(_with_fonts(contents.operations))
     page[NameObject("/Contents")] = contents
-    found = _Pieces()
-    page.extract_text(visitor_operand_before=found.operator, visitor_text=found.text)
-    return _SLASH.sub("/", _read(found.pieces, reader))
+    pieces = _Pieces()
+    page.extract_text(visitor_operand_before=pieces.operator, visitor_text=pieces.text)
+    return _SLASH.sub("/", _read(pieces.pieces, reader))
 
 
 def _with_fonts(operations: Sequence[tuple[Any, bytes]]) -> Iterator[tuple[Any, bytes]]:

@@ -57,10 +57,10 @@ class Readers:
             return Document(None, "", reason=page.reason, detail=page.detail)
         for _ in range(2):
             reader = self._reader()
-            found = reader.read(page)
+            document = reader.read(page)
             if self._closed or not reader.killed:
                 break  # otherwise it was killed from outside: read the page again
-        return found
+        return document
 
     def close(self) -> None:
         """End all processes, also while they are reading."""

@@ -79,8 +79,8 @@ def _of_pdf(page: FetchedPage) -> Document:
         raise
     except Exception:
         return Document(None, "", reason=UNREADABLE_PDF)  # pypdf raises errors of a dozen types
-    found = _DATE.match(str(created or ""))
-    day = "-".join(found.groups()) if found else None
+    match = _DATE.match(str(created or ""))
+    day = "-".join(match.groups()) if match else None
     if day and not "1970" <= day <= page.retrieved_at[:10]:
         day = None
     title = storable(str(stated)).strip()[:_MAX_TITLE] if stated else None

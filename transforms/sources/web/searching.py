@@ -1,6 +1,6 @@
 """Search, but never repeat a query that was searched today or is being searched now.
 
-It uses the mechanisms of the language models (`ufo.transforms.llm`): `memory` for stored and
+It uses the mechanisms of the language models (`ufo.transforms.llm`): its cache for stored and
 running requests, `sending` for limits, retries and the usage log.
 """
 
@@ -25,22 +25,16 @@ from ufo.transforms.llm.client_settings import CallSettings
 from ufo.transforms.llm.connections import explained, opening, proxies
 from ufo.transforms.llm.endpoint import NO_KEY, on_this_machine
 from ufo.transforms.llm.errors import SendError, payload_of, words_of
+from ufo.transforms.llm.limiter import LOCAL_START, Limiter, RateLimits
 from ufo.transforms.llm.request import LlmError
-from ufo.transforms.llm.send import (
-    LOCAL_START,
-    Limiter,
-    RateLimits,
-    Received,
-    Sender,
-    Sleep,
-    Timing,
-)
-from ufo.transforms.llm.shared import shared_memory
+from ufo.transforms.llm.retry import Sleep, Timing
+from ufo.transforms.llm.send import HttpReply, RequestSender
+from ufo.transforms.llm.shared import shared_cache
 from ufo.transforms.llm.usage import usage_row
 from ufo.transforms.llm.waits import retry_after
 from ufo.transforms.plugin_errors import message_of
 from ufo.transforms.sources.web.engines import SearchApi, variable
-from ufo.transforms.sources.web.snapshot import Kept, Snapshot
+from ufo.transforms.sources.web.snapshot import Snapshot, WebStore
 from ufo.transforms.sources.web.transport import ACCEPTED, MOST_BYTES, read_body
 
 _TITLE: Final = re.compile(r"<title[^<>]{0,200}>([^<]{1,300})", re.IGNORECASE)
@@ -92,8 +86,8 @@ class Searcher:
         self.url = api.url
         self._count = count
         self._clock = clock
-        self._memory = shared_memory(calls)
-        self._kept = Kept(self._memory, snapshot, clock)
+        self._cache = shared_cache(calls)
+        self._kept = WebStore(self._cache, snapshot, clock)
         self._recording = snapshot.folder if snapshot is not None else ""
         limiter = Limiter(
             RateLimits(calls.concurrency).divided(calls.workers),
@@ -104,7 +98,7 @@ class Searcher:
             queues=False,  # a page of another engine, or no page, is better than a long wait
         )
         self._budget = Budget({}, path=calls.usage_log)
-        self._sender = Sender(limiter, self._budget, Timing(sleep))
+        self._sender = RequestSender(limiter, self._budget, Timing(sleep))
         self._answered = False
         self._succeeded = False
         most = calls.concurrency
@@ -126,13 +120,13 @@ class Searcher:
         """
         flights = {query: f"{key} {self._recording}" for query, key in self._keys(queries).items()}
         usage = usage_row(STEP, source, None, response_id)
-        found, shared = await self._memory.ask_once(
+        results, shared = await self._cache.ask_once(
             flights, partial(self._found_or_sent, usage), shareable=lambda one: not one.error
         )
         for query, answer in shared.items():
             row = replace(usage, request_id=answer.request_id, coalesced=True)
-            found[query] = replace(answer, usage=[row])
-        return found
+            results[query] = replace(answer, usage=[row])
+        return results
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -140,18 +134,18 @@ class Searcher:
         self._budget.close()
 
     async def _found_or_sent(self, usage: Usage, queries: Sequence[str]) -> dict[str, Searched]:
-        found = {}
+        results = {}
         keys = self._keys(queries)
         kept = await self._kept.get_many(list(keys.values()))
         for query, key in keys.items():
             answer = self._unpacked(kept.get(key))
             if answer is not None:
                 row = replace(usage, request_id=answer.request_id, cached=True)
-                found[query] = replace(answer, usage=[row])
-        missing = [query for query in queries if query not in found]
+                results[query] = replace(answer, usage=[row])
+        missing = [query for query in queries if query not in results]
         if self._kept.remedy is not None:
             lost = f"cannot be searched: {self._kept.remedy}"
-            return found | {query: Searched(error=f"{query!r} {lost}") for query in missing}
+            return results | {query: Searched(error=f"{query!r} {lost}") for query in missing}
         size = self.api.batch
         batches = (missing[at : at + size] for at in range(0, len(missing), size))
         asked = (self._sent(batch, usage) for batch in batches)
@@ -159,8 +153,8 @@ class Searcher:
         for answers in await asyncio.gather(*asked, return_exceptions=True):
             if isinstance(answers, BaseException):
                 raise answers
-            found |= answers
-        return found
+            results |= answers
+        return results
 
     def _keys(self, queries: Sequence[str]) -> dict[str, str]:
         # A snapshot's key has neither the day nor the engine's address: both may change.
@@ -180,10 +174,10 @@ class Searcher:
         key = variable(self.api.key_variable)
         call = self.api.call(list(map(storable, queries)), self._count, key)
 
-        async def exchange() -> Received[Sequence[Any]]:
+        async def exchange() -> HttpReply[Sequence[Any]]:
             try:
                 body, headers = await self._post(call)
-                return Received(self._replies(body, len(queries), key), headers)
+                return HttpReply(self._replies(body, len(queries), key), headers)
             except SendError:
                 raise
             except Exception as error:
@@ -209,17 +203,17 @@ class Searcher:
             ]
         # A request is reported once, with its first query.
         answers[0] = replace(answers[0], usage=rows)
-        found = dict(zip(queries, answers, strict=True))
-        keys = self._keys([query for query, one in found.items() if not one.error])
+        results = dict(zip(queries, answers, strict=True))
+        keys = self._keys([query for query, one in results.items() if not one.error])
         values = {}
         for query, key in keys.items():
-            one = found[query]
-            values[key] = {"reply": one.reply, "at": one.at, "request": one.request_id}
+            result = results[query]
+            values[key] = {"reply": result.reply, "at": result.at, "request": result.request_id}
         held = await self._kept.put_many(values)
         for query, key in keys.items():
-            recorded = self._unpacked(held[key]) or found[query]
-            found[query] = replace(recorded, usage=found[query].usage)
-        return found
+            recorded = self._unpacked(held[key]) or results[query]
+            results[query] = replace(recorded, usage=results[query].usage)
+        return results
 
     async def _post(self, call: Mapping[str, Any]) -> tuple[bytes, Mapping[str, str]]:
         """Send a request once; return the body and the headers of its reply."""
@@ -269,32 +263,32 @@ class Searcher:
         self._succeeded = True
         return replies
 
-    def _wants_key(self, said: str, key: str) -> str:
+    def _wants_key(self, reply: str, key: str) -> str:
         """Return the message for an engine that refuses the key, or that none is set."""
         name = self.api.key_variable
         if name is None:
-            return f"{self.url} refused us ({said}); allow this machine there"
+            return f"{self.url} refused us ({reply}); allow this machine there"
         if not key:
-            return f"{self.url} wants a key ({said}); set {name} to one that is valid there"
-        return f"{self.url} refused the key in {name} ({said}); set it to one that is valid there"
+            return f"{self.url} wants a key ({reply}); set {name} to one that is valid there"
+        return f"{self.url} refused the key in {name} ({reply}); set it to one that is valid there"
 
     def _refused(self, status: int, headers: Mapping[str, str], body: bytes, key: str) -> SendError:
         """Return the error for a reply whose status is not 200."""
         words = _words(body, key)
-        said = f"{status}: {words}" if words else str(status)
+        reply = f"{status}: {words}" if words else str(status)
         own = self.api.refused(status, body.decode(errors="replace"), self.url)
-        message = own or self._for_good(status, headers, said, key)
+        message = own or self._for_good(status, headers, reply, key)
         if message:
             return SendError(message, str(status), final=True)
         return SendError(
-            f"{self.url} answered {said}",
+            f"{self.url} answered {reply}",
             str(status),
             said=words,
             transient=status in (408, 425, 429) or status >= 500,
             retry_after=retry_after(headers, datetime.now(UTC).timestamp()),
         )
 
-    def _for_good(self, status: int, headers: Mapping[str, str], said: str, key: str) -> str:
+    def _for_good(self, status: int, headers: Mapping[str, str], reply: str, key: str) -> str:
         """Return what to do about a status that every further search would get, else ""."""
         if 300 <= status < 400:
             there = urlsplit(urljoin(self.url, headers.get("location", "")))
@@ -302,10 +296,10 @@ class Searcher:
                 f"{self.url} redirects to {there.scheme}://{there.hostname}{there.path} "
                 f"({status}); set {self.api.url_variable} to the address of the API itself"
             )
-        if status in (401, 403, 407) or (status in (400, 422) and _ABOUT_KEYS.search(said)):
-            return self._wants_key(said, key)
+        if status in (401, 403, 407) or (status in (400, 422) and _ABOUT_KEYS.search(reply)):
+            return self._wants_key(reply, key)
         if status in (404, 405):
-            return f"there is no search at {self.url} ({said}); check {self.api.url_variable}"
+            return f"there is no search at {self.url} ({reply}); check {self.api.url_variable}"
         return ""
 
 

@@ -17,7 +17,7 @@ from uuid import uuid4
 from filelock import FileLock
 
 from ufo.schemas.errors import RunError, UsageError
-from ufo.transforms.llm.cache import Memory, key_of
+from ufo.transforms.llm.cache import JsonCache, key_of
 from ufo.transforms.llm.store import SqliteStore, StoreError, packed, unpacked
 
 NOT_RECORDED: Final = "not_in_snapshot"
@@ -55,10 +55,10 @@ class Snapshot:
         """Return the values recorded under these keys."""
         try:
             with self._lock:
-                found = self._opened().get_many(keys)
+                recorded = self._opened().get_many(keys)
         except StoreError as error:
             self._damaged(str(error))
-        values = {key: unpacked(found[key]) for key in keys if key in found}
+        values = {key: unpacked(recorded[key]) for key in keys if key in recorded}
         for key, value in values.items():
             if value is None:
                 self._damaged(f"the entry {key} cannot be read")
@@ -115,13 +115,13 @@ class Snapshot:
         )
 
 
-class Kept:
+class WebStore:
     """The stored searches and pages as JSON: in the snapshot, or else today's in the cache."""
 
     def __init__(
-        self, memory: Memory, snapshot: Snapshot | None, clock: Callable[[], datetime]
+        self, cache: JsonCache, snapshot: Snapshot | None, clock: Callable[[], datetime]
     ) -> None:
-        self._memory = memory
+        self._cache = cache
         self._snapshot = snapshot
         self._clock = clock
         self.remedy = snapshot.remedy if snapshot is not None and snapshot.finished else None
@@ -136,18 +136,18 @@ class Kept:
     @property
     def writes(self) -> bool:
         """Whether values are stored."""
-        return self._snapshot is not None or self._memory.writes
+        return self._snapshot is not None or self._cache.writes
 
     async def get_many(self, keys: Sequence[str]) -> dict[str, Any]:
         """Return the values stored under these keys."""
         if self._snapshot is not None:
             return await asyncio.to_thread(self._snapshot.get_many, keys)
-        return await self._memory.get_many(keys)
+        return await self._cache.get_many(keys)
 
     async def put_many(self, values: Mapping[str, Any], lasting: bool = True) -> Mapping[str, Any]:
         """Store values, in the cache only if they are `lasting`; return the valid ones."""
         if self._snapshot is not None:
             return await asyncio.to_thread(self._snapshot.keep_many, values)
         if lasting:
-            await self._memory.put_many(values)
+            await self._cache.put_many(values)
         return values

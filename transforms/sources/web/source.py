@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ufo.schemas.dependencies import missing
 from ufo.schemas.errors import DoesNotFit, UsageError, ends_run, unknown_value
+from ufo.schemas.file_systems import is_remote
 from ufo.schemas.records import Failure, OpenUnits, Passage, Usage
-from ufo.schemas.storage import is_remote
 from ufo.schemas.text import quantity
+from ufo.transforms.concurrently import together
 from ufo.transforms.llm.errors import SendError
-from ufo.transforms.llm.request import VERIFIER, Request, together
-from ufo.transforms.llm.send import Sleep
+from ufo.transforms.llm.request import VERIFIER, Request
+from ufo.transforms.llm.retry import Sleep
 from ufo.transforms.llm.shared import once, shared_client
 from ufo.transforms.llm.usage import usage_row
 from ufo.transforms.plugin_errors import message_of
@@ -37,7 +38,9 @@ from ufo.transforms.sources.fact_source import (
     failed,
     reported_once,
 )
-from ufo.transforms.sources.web.categories import hostname_of, hosts_chosen, kind_of
+from ufo.transforms.sources.host_categories import hostname_of
+from ufo.transforms.sources.host_selection import hosts_chosen
+from ufo.transforms.sources.web.categories import kind_of
 from ufo.transforms.sources.web.engines import api_of
 from ufo.transforms.sources.web.same_page import Listing, by_page, listing_of, page_keys
 from ufo.transforms.sources.web.snapshot import Snapshot
@@ -151,10 +154,10 @@ class WebSource(FactSource):
         self._texts = load_prompts(self._prompts)
         snapshot = None
         if self.snapshot is not None:
-            made = Snapshot(self.snapshot)
+            new_snapshot = Snapshot(self.snapshot)
             # A recording and a replay of the same folder are separate objects.
-            key = Snapshot, made.folder, made.finished
-            snapshot = once(calls.run, key, lambda: made)
+            key = Snapshot, new_snapshot.folder, new_snapshot.finished
+            snapshot = once(calls.run, key, lambda: new_snapshot)
         shared = calls, snapshot, self.sleep, self.clock
         count = max(_LEAST, self.pages)
         self._searcher = once(
@@ -174,18 +177,18 @@ class WebSource(FactSource):
         """Return the passages for each unit, by its query; equal queries share them."""
         queries = list(dict.fromkeys(unit.query for unit in open_units.units))
         searched = await self._searcher.search(queries, self.name, open_units.response_id)
-        visit = Visit(self.name, open_units.response_id, self._asker(open_units.response_id))
+        visit = PageVisits(self.name, open_units.response_id, self._asker(open_units.response_id))
         asked = (self._answer(query, searched[query], visit) for query in queries)
         answers = dict(zip(queries, await together(asked), strict=True))
-        found = reported_once(open_units.units, answers)
-        if found:
-            usage = [*found[0].usage, *visit.usage.values()]
+        results = reported_once(open_units.units, answers)
+        if results:
+            usage = [*results[0].usage, *visit.usage.values()]
             failures = [*visit.failures.values()]
             if visit.asker is not None:
                 usage += visit.asker.usage
                 failures += visit.asker.failures
-            found[0] = replace(found[0], usage=usage, failures=failures)
-        return found
+            results[0] = replace(results[0], usage=usage, failures=failures)
+        return results
 
     def _asker(self, response_id: str) -> "Asker | None":
         """Return the asker for the categories of hosts, None if the judge has no model."""
@@ -201,7 +204,7 @@ class WebSource(FactSource):
         )
         return Asker(client, self._texts, of)
 
-    async def _answer(self, query: str, searched: "Searched", visit: "Visit") -> Found:
+    async def _answer(self, query: str, searched: "Searched", visit: "PageVisits") -> Found:
         """Return the passages for a query; an unreadable reply is an error of this query only."""
         error = searched.error
         hits: list[Retrieved] = []
@@ -217,14 +220,14 @@ class WebSource(FactSource):
             return replace(failed(SendError(error, ""), self.name), usage=searched.usage)
         return replace(self.found(hits), usage=searched.usage)
 
-    async def _listings(self, reply: Any, visit: "Visit") -> list[Listing]:
+    async def _listings(self, reply: Any, visit: "PageVisits") -> list[Listing]:
         """Return what the engine lists, by page, without excluded hosts."""
         results = [result for result in self._api.results(reply) if result.url or result.text]
         admitted = await together(self._lets_in(result.url, visit) for result in results)
         return by_page(map(listing_of, compress(results, admitted)))
 
     async def _hits(
-        self, query: str, listings: Sequence[Listing], searched_at: str, visit: "Visit"
+        self, query: str, listings: Sequence[Listing], searched_at: str, visit: "PageVisits"
     ) -> list[Retrieved]:
         """Return the passages of the engine's own statements and of the first pages.
 
@@ -243,7 +246,7 @@ class WebSource(FactSource):
         taken = await together(self._of_page(query, page, searched_at, visit) for page in pages)
         return list(chain.from_iterable(taken))
 
-    async def _read(self, listing: Listing, visit: "Visit") -> None:
+    async def _read(self, listing: Listing, visit: "PageVisits") -> None:
         """Read the page of a listing, if it can be."""
         url = listing.result.url
         if url is None or not self.passages_per_page:
@@ -258,7 +261,7 @@ class WebSource(FactSource):
                 listing.keys = page_keys(urls, document.canonical, document.text)
 
     async def _of_page(
-        self, query: str, listing: Listing, searched_at: str, visit: "Visit"
+        self, query: str, listing: Listing, searched_at: str, visit: "PageVisits"
     ) -> list[Retrieved]:
         """Return the passages of a page; its errors do not affect other pages."""
         with visit.recorded(listing.result.url or "?"):
@@ -266,7 +269,7 @@ class WebSource(FactSource):
         return []
 
     async def _passages(
-        self, query: str, listing: Listing, searched_at: str, visit: "Visit"
+        self, query: str, listing: Listing, searched_at: str, visit: "PageVisits"
     ) -> list[Retrieved]:
         """Return the best passages of a page, the engine's statements with the first.
 
@@ -309,7 +312,7 @@ class WebSource(FactSource):
             for text, score in (first, *others)
         ]
 
-    async def _lets_in(self, url: str | None, visit: "Visit") -> bool:
+    async def _lets_in(self, url: str | None, visit: "PageVisits") -> bool:
         if not self._chooses:
             return True
         host = Passage("", hostname=hostname_of(url))
@@ -331,7 +334,7 @@ def _names(value: str | Iterable[str]) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Visit:
+class PageVisits:
     """The requests for pages of one response, the failed ones by URL, and the categories of hosts.
 
     `asker` is asked for the category of a host without a rule.

@@ -45,8 +45,8 @@ _HEADERS: Final = {
 async def system_resolver(host: str, port: int) -> Sequence[str]:
     """Return the addresses that this machine's resolver gives."""
     loop = asyncio.get_running_loop()
-    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return [str(sockaddr[0]) for *_, sockaddr in found]
+    infos = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return [str(sockaddr[0]) for *_, sockaddr in infos]
 
 
 class CheckedBackend(httpcore.AsyncNetworkBackend):
@@ -85,19 +85,19 @@ class CheckedBackend(httpcore.AsyncNetworkBackend):
     async def _addresses(self, host: str, port: int) -> list[Address]:
         spelled = literal(host)
         if spelled is not None:
-            found = [spelled]
+            addresses = [spelled]
         else:
             try:
                 answers = await self._resolve(host, port)
             except (OSError, UnicodeError):
                 raise httpcore.ConnectError(f"{host} cannot be resolved") from None
-            found = [address for answer in answers if (address := literal(answer)) is not None]
+            addresses = [address for answer in answers if (address := literal(answer)) is not None]
         if not self._allow_private:
-            for address in found:
+            for address in addresses:
                 why = why_refused(address)
                 if why is not None:
                     raise RefusedAddress(f"{host} is {address}, {why}")
-        return found
+        return addresses
 
 
 def page_connections(allow_private: bool, resolve: Resolve) -> httpcore.AsyncConnectionPool:

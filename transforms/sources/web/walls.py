@@ -90,13 +90,13 @@ def wall_in(shown: Shown, text: str) -> tuple[str, str] | None:
 
     `text` is the main text of the page.
     """
-    said = parts_of([text[:_SEARCHED]])
+    text_parts = parts_of([text[:_SEARCHED]])
     for reason in _KINDS:
-        signs = [_named(reason, parts) for parts in (shown.titles, shown.tops, said)]
+        signs = [_named(reason, parts) for parts in (shown.titles, shown.tops, text_parts)]
         words = next(filter(None, signs), "")
         number = sum(1 for sign in signs if sign and not _is_weak(reason, sign, shown))
         if words and len(text) <= _MOST_TEXT[number]:
-            return reason, {**said, **shown.tops, **shown.titles}[words]
+            return reason, {**text_parts, **shown.tops, **shown.titles}[words]
     words = _consent_in(shown, text)
     return (reasons.CONSENT_WALL, words) if words else None
 
@@ -163,9 +163,9 @@ def refresh_of(tree: "HtmlElement", url: str) -> str | None:
     for meta in tree.iter("meta"):
         if meta.get("http-equiv", "").strip().lower() != "refresh":
             continue
-        found = _REFRESH.match(meta.get("content", ""))
-        there = found[2].strip(" \t\r\n\"'") if found else ""
-        if found is None or not there or int(found[1] or 0) > _MOST_SECONDS:
+        match = _REFRESH.match(meta.get("content", ""))
+        there = match[2].strip(" \t\r\n\"'") if match else ""
+        if match is None or not there or int(match[1] or 0) > _MOST_SECONDS:
             continue
         address = absolute(tree, url, there)
         if address and urldefrag(address)[0] != urldefrag(url)[0]:
@@ -185,10 +185,10 @@ def absolute(tree: "HtmlElement", url: str, address: str) -> str | None:
     """Return an address in a page as an absolute one; None if it is not of the web."""
     try:
         base = next((one.get("href") for one in tree.iter("base") if one.get("href")), "")
-        found = urljoin(urljoin(url, base), address.strip())
+        resolved = urljoin(urljoin(url, base), address.strip())
     except ValueError:
         return None
-    return found if found.startswith(("http://", "https://")) else None
+    return resolved if resolved.startswith(("http://", "https://")) else None
 
 
 def parts_of(texts: Iterable[str]) -> dict[str, str]:

@@ -86,12 +86,12 @@ class BundledVerifier(Verifier):
 
     def predict(self, pairs: Sequence[Pair]) -> list[Probabilities]:
         """Return the probabilities of each pair, in order; equal pairs are read once."""
-        found = dict.fromkeys(pairs, self._noans)
-        for pair in found:
+        probabilities = dict.fromkeys(pairs, self._noans)
+        for pair in probabilities:
             measured = features(pair)
             if measured[0] >= self._unrelated:
-                found[pair] = self._weighed([1.0, *self._inputs(pair, measured)])
-        return [found[pair] for pair in pairs]
+                probabilities[pair] = self._weighed([1.0, *self._inputs(pair, measured)])
+        return [probabilities[pair] for pair in pairs]
 
     def inputs(self, pair: Pair) -> list[float]:
         """Return the inputs of the regressions for a pair, in the order of INPUTS."""

@@ -68,8 +68,8 @@ class Encoder:
 
     def pieces(self, text: str) -> list[int]:
         """Return the word pieces of a text."""
-        found: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
-        return found
+        ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
+        return ids
 
 
 def focus(claim: str, passage: str, words: int) -> str:
@@ -83,18 +83,18 @@ def focus(claim: str, passage: str, words: int) -> str:
         return passage
     sentences = split(passage)
     weights = content(claim)
-    said = [weights.keys() & {word.lower() for word in _WORD.findall(text)} for text in sentences]
+    shared = [weights.keys() & {word.lower() for word in _WORD.findall(text)} for text in sentences]
     lengths = [len(text.split()) for text in sentences]
-    return " ".join(sentences[row] for row in sorted(_chosen(weights, said, lengths, words)))
+    return " ".join(sentences[row] for row in sorted(_chosen(weights, shared, lengths, words)))
 
 
 def split(passage: str) -> list[str]:
     """Return the sentences of a passage, none of them longer than 40 words."""
-    found = []
+    pieces = []
     for sentence in _END.split(passage):
         words = sentence.split()
-        found += [" ".join(words[at : at + _LONGEST]) for at in range(0, len(words), _LONGEST)]
-    return found
+        pieces += [" ".join(words[at : at + _LONGEST]) for at in range(0, len(words), _LONGEST)]
+    return pieces
 
 
 def content(claim: str) -> dict[str, float]:
@@ -107,14 +107,14 @@ def content(claim: str) -> dict[str, float]:
 
 
 def _chosen(
-    weights: dict[str, float], said: Sequence[set[str]], lengths: Sequence[int], room: int
+    weights: dict[str, float], shared: Sequence[set[str]], lengths: Sequence[int], room: int
 ) -> set[int]:
     chosen: set[int] = set()
     covered: set[str] = set()
-    left = set(range(len(said)))
+    left = set(range(len(shared)))
     while left and (not chosen or room > 0):
         gains = {
-            row: sum(weights[word] * (_AGAIN if word in covered else 1.0) for word in said[row])
+            row: sum(weights[word] * (_AGAIN if word in covered else 1.0) for word in shared[row])
             for row in left
         }
         best = max(left, key=lambda row: (gains[row], -row))
@@ -124,7 +124,7 @@ def _chosen(
                 break
             continue
         chosen.add(best)
-        covered |= said[best]
+        covered |= shared[best]
         room -= lengths[best]
     for row in sorted({near for at in chosen for near in (at - 1, at + 1)} - chosen):
         if 0 <= row < len(lengths) and lengths[row] <= room:

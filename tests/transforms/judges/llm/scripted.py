@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ufo.schemas.records import FactUnit, InputRecord, OpenUnits, Passage
-from ufo.transforms.judges.judge import JudgeContext
+from ufo.transforms.judges.judge_context import JudgeContext
 from ufo.transforms.judges.llm.llm_judge import LlmJudge
 from ufo.transforms.judges.llm.llm_settings import LlmSettings
 from ufo.transforms.llm.fake import FakeClient
@@ -62,21 +62,21 @@ def _run(settings: dict[str, Any], script: Any, ask: Callable[[LlmJudge], Any]) 
     return Asked(asyncio.run(ask(judge)), client, judge)
 
 
-def verify(script: Any, units: OpenUnits, found: Sequence[Found], **settings: Any) -> Asked:
+def verify(script: Any, units: OpenUnits, answers: Sequence[Found], **settings: Any) -> Asked:
     """Verify; `result` is a Judged."""
-    return _run(settings, script, lambda judge: judge.verify(units, "s", found))
+    return _run(settings, script, lambda judge: judge.verify(units, "s", answers))
 
 
 def extract(
-    script: Any, given: InputRecord | None = None, units: str = "claim", **settings: Any
+    script: Any, input_record: InputRecord | None = None, units: str = "claim", **settings: Any
 ) -> Asked:
     """Extract; `result` is Drafts."""
-    given = given or record()
-    spans = segment(given.text)
+    input_record = input_record or record()
+    spans = segment(input_record.text)
 
     def ask(judge: LlmJudge) -> Any:
         by = judge.extract_sentences if units == "sentence" else judge.extract
-        return by(given, spans)
+        return by(input_record, spans)
 
     return _run(settings, script, ask)
 

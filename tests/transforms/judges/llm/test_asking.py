@@ -19,7 +19,8 @@ from benchmarks.cost.cases import PASSAGES, build
 from tests.llm_server import PROFILES, LlmServer
 from tests.transforms.judges.llm.scripted import open_units
 from ufo.schemas.tables import to_arrow
-from ufo.transforms.judges.judge import JudgeContext, Judged
+from ufo.transforms.judges.judge import Judged
+from ufo.transforms.judges.judge_context import JudgeContext
 from ufo.transforms.judges.llm.asking import (
     AskedValue,
     Asker,
@@ -138,8 +139,10 @@ def of_letters(system: str = "", **form: Any) -> Form[str, str]:
     """A form for letters: each that a reply has is found there, before `?` as a poor one."""
 
     def parse(choice: Choice, items: Sequence[str]) -> Parsed[str, str]:
-        found = {item: choice.text for item in items if item in choice.text}
-        return Parsed(found, "it lacked some", [one for one in found if f"{one}?" in choice.text])
+        replies = {item: choice.text for item in items if item in choice.text}
+        return Parsed(
+            replies, "it lacked some", [one for one in replies if f"{one}?" in choice.text]
+        )
 
     def question(items: Sequence[str], wrong: str) -> Question:
         return Question(system, "".join(items), expects=10 * len(items))
@@ -235,7 +238,7 @@ def test_poor_values_alone_are_a_failure_where_the_form_says_so() -> None:
 
 
 @pytest.mark.parametrize(
-    ("first", "told"),
+    ("first", "message"),
     [
         pytest.param("abc", "it lacked some", id="what its form says"),
         pytest.param(CUT("abc"), "it was cut off before its end; be brief", id="cut off"),
@@ -245,9 +248,9 @@ def test_poor_values_alone_are_a_failure_where_the_form_says_so() -> None:
         ),
     ],
 )
-def test_a_repair_says_what_was_wrong(first: Any, told: str) -> None:
+def test_a_repair_says_what_was_wrong(first: Any, message: str) -> None:
     _, client, _ = asked(first, "abcd", "abcd")
-    assert told in client.requests[1].messages[-1].content
+    assert message in client.requests[1].messages[-1].content
 
 
 # --- what a model can say and no table can hold ---
@@ -257,8 +260,8 @@ def test_half_characters_and_nul_in_replies_reach_no_table() -> None:
     fact = {"sentence": 1, "claim": "Oslo\ud83d is big.", "query": "How\0 big?"}
     check = {"answer": "big\ud83d", "rationale": "It says\ud83d so.", "verdict": "T"}
     client = ufo.FakeClient([{"facts": [fact], "no_claim": []}, {"f1": check}])
-    given: dict[str, Any] = {"references": ["Oslo is big."], "sources": ["reference"]}
-    checked = ufo.check_sync("Oslo is big.", **given, judge="llm", client=client)
+    options: dict[str, Any] = {"references": ["Oslo is big."], "sources": ["reference"]}
+    checked = ufo.check_sync("Oslo is big.", **options, judge="llm", client=client)
     assert checked.score == 1.0
     assert [unit.claim for unit in checked.fact_units] == ["Oslo\ufffd is big."]
     for name in ("fact_units", "evidence", "failures"):
@@ -268,22 +271,24 @@ def test_half_characters_and_nul_in_replies_reach_no_table() -> None:
 async def judged(url: str, name: str, context: int | None, times: int) -> list[Judged]:
     """Judge 20 facts of 5 passages each, `times` over with one client; `context` is --context."""
     units = open_units(list(CASE.says), " ".join(CASE.says))
-    found = [Found(list(map(Retrieved, CASE.passages[claim]))) for claim in CASE.says]
+    answers = [Found(list(map(Retrieved, CASE.passages[claim]))) for claim in CASE.says]
     client = OpenAiClient(ClientSettings(endpoints("offline-judge", url), context=context))
     settings = LlmSettings("offline-judge", formulation=name)
     judge = LlmJudge(JudgeContext(settings, lambda: client))
     try:
-        return [await judge.verify(units, "s", found) for _ in range(times)]
+        return [await judge.verify(units, "s", answers) for _ in range(times)]
     finally:
         await client.aclose()
 
 
 @cache
-def judge(profile: str, context: int, name: str, given: int | None = None, times: int = 1) -> Any:
+def judge(
+    profile: str, context: int, name: str, context_option: int | None = None, times: int = 1
+) -> Any:
     with LlmServer(keys=None) as server:
         server.switches = replace(PROFILES[profile], context=context)
-        found = asyncio.run(judged(server.base_url, name, given, times))
-    return *found, server
+        result = asyncio.run(judged(server.base_url, name, context_option, times))
+    return *result, server
 
 
 def outcomes(judged: Judged) -> list[Any]:
@@ -304,15 +309,15 @@ def test_where_one_fact_with_one_passage_fits_everything_is_judged(
     profile: str, context: int, name: str, calls: int
 ) -> None:
     whole, _ = judge("openai", 128_000, name)
-    found, server = judge(profile, context, name)
-    assert outcomes(found) == outcomes(whole)
-    assert Counter(row.reason for row in found.evidence) == {None: FACTS * PASSAGES}
-    assert not found.failures
+    result, server = judge(profile, context, name)
+    assert outcomes(result) == outcomes(whole)
+    assert Counter(row.reason for row in result.evidence) == {None: FACTS * PASSAGES}
+    assert not result.failures
     answered = [entry for entry in server.chats if entry.status == 200]
     assert all(entry.prompt_tokens + entry.completion_tokens <= context for entry in answered)
     # A fact and its passages to a call at least, but where the passages alone fill the context.
     assert len(answered) <= calls
-    assert missed(found) <= 3
+    assert missed(result) <= 3
 
 
 def test_what_was_learned_or_is_given_holds_for_the_rest_of_the_run() -> None:
@@ -320,15 +325,15 @@ def test_what_was_learned_or_is_given_holds_for_the_rest_of_the_run() -> None:
     assert missed(first) > 0 == missed(second)
     assert outcomes(second) == outcomes(first)
     for profile in ("ollama", "vllm"):
-        found, server = judge(profile, 2048, "function", given=2048)
-        assert missed(found) == 0
-        assert found.failures == []
+        result, server = judge(profile, 2048, "function", context_option=2048)
+        assert missed(result) == 0
+        assert result.failures == []
         assert not any(one.prompt_tokens == 1026 for one in server.chats)  # what a cut leaves
 
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_where_not_even_one_fits_each_is_truncated_with_a_remedy(profile: str) -> None:
-    found, _ = judge(profile, 512, "function")
-    assert {(row.outcome, row.reason) for row in found.evidence} == {("error", "truncated")}
-    assert all("context" in failure.message for failure in found.failures)
-    assert all("--formulation prompt" in failure.message for failure in found.failures)
+    result, _ = judge(profile, 512, "function")
+    assert {(row.outcome, row.reason) for row in result.evidence} == {("error", "truncated")}
+    assert all("context" in failure.message for failure in result.failures)
+    assert all("--formulation prompt" in failure.message for failure in result.failures)

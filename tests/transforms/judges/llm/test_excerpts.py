@@ -41,12 +41,12 @@ def test_a_query_repeats_its_claim(query: str, claim: str, same: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("numbers", "told"),
+    ("numbers", "text"),
     [([], ""), ([4], "4"), ([2, 1], "1-2"), ([5, 3, 1, 2, 3], "1-3 5")],
     ids=["none", "one", "two", "with a gap"],
 )
-def test_numbers_are_told_as_ranges(numbers: list[int], told: str) -> None:
-    assert ranges(numbers) == told
+def test_numbers_are_told_as_ranges(numbers: list[int], text: str) -> None:
+    assert ranges(numbers) == text
 
 
 @pytest.mark.parametrize(

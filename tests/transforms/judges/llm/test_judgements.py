@@ -10,11 +10,11 @@ import pytest
 
 from tests.transforms.judges.llm.scripted import TEXT, answers, asked_for, open_units, passages
 from ufo.schemas.records import Evidence, OpenUnits, Usage
-from ufo.transforms.judges.judge import JudgeContext
+from ufo.transforms.judges.judge_context import JudgeContext
 from ufo.transforms.judges.llm.judgements import Finding, JudgementCache, keys_of
 from ufo.transforms.judges.llm.llm_judge import LlmJudge, case_of, formulation
 from ufo.transforms.judges.llm.llm_settings import LlmSettings
-from ufo.transforms.llm.cache import Memory, key_of
+from ufo.transforms.llm.cache import JsonCache, key_of
 from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.fake import FakeClient
@@ -30,11 +30,11 @@ whole = answers(lambda claim, passage: {"answer": passage, "verdict": "T"})
 
 def units(response_id: str, *claims: str, text: str = "") -> OpenUnits:
     """Claims of the last sentence of a text, by default of none."""
-    found = open_units(claims, text or TEXT)
-    place = len(found.sentence_spans) // 2 - 1 if text else None
+    opened = open_units(claims, text or TEXT)
+    place = len(opened.sentence_spans) // 2 - 1 if text else None
     of: dict[str, Any] = {"response_id": response_id, "query": "?", "sentence_index": place}
-    own = [replace(unit, **of) for unit in found.units]
-    return replace(found, response_id=response_id, units=own)
+    own = [replace(unit, **of) for unit in opened.units]
+    return replace(opened, response_id=response_id, units=own)
 
 
 class Scene:
@@ -58,13 +58,13 @@ class Scene:
     ) -> list[list[Evidence]]:
         """Verify the records together, in what might be a process of its own."""
         self.stores.append(SqliteStore(str(self.path)))
-        told = LlmSettings(model, **{"explain": "none", "repairs": 0, **settings})
-        cache = JudgementCache(told, client, Memory(self.stores[-1]))
-        judge = LlmJudge(JudgeContext(told, lambda: self.client, lambda: cache))
-        found = passages(*texts, title=title)
+        llm_settings = LlmSettings(model, **{"explain": "none", "repairs": 0, **settings})
+        cache = JudgementCache(llm_settings, client, JsonCache(self.stores[-1]))
+        judge = LlmJudge(JudgeContext(llm_settings, lambda: self.client, lambda: cache))
+        answer = passages(*texts, title=title)
 
         async def ask() -> Any:
-            asked = (judge.verify(record, "s", [found] * len(record.units)) for record in records)
+            asked = (judge.verify(record, "s", [answer] * len(record.units)) for record in records)
             return await asyncio.gather(*asked)
 
         judged = asyncio.run(ask())
@@ -73,10 +73,10 @@ class Scene:
 
     def asked(self) -> list[tuple[list[str], list[str]]]:
         """The claims and the passages of each request so far."""
-        told = map(asked_for, self.client.requests)
+        calls = map(asked_for, self.client.requests)
         return [
             ([claim for claim, *_ in facts.values()], [text for _, text in shown.values()])
-            for facts, shown in told
+            for facts, shown in calls
         ]
 
 
@@ -95,8 +95,8 @@ def test_units_that_were_judged_leave_before_calls_are_packed(scene: Scene) -> N
     assert [claims for claims, _ in scene.asked()] == [[ROME, OSLO], [LIMA]]
     assert {(row.outcome, row.response_id, row.answer) for row in warm} == {YES}
     assert [row.request_id for row in warm] == ["fake-1", "fake-2", "fake-1"]
-    told = [(row.cached, row.request_id) for row in scene.usage[0]]
-    assert told == [(True, "fake-1"), (False, "fake-2")]
+    usage = [(row.cached, row.request_id) for row in scene.usage[0]]
+    assert usage == [(True, "fake-1"), (False, "fake-2")]
     assert scene.usage[0][0].cost_usd == 0.0
 
 
@@ -105,8 +105,8 @@ def test_equal_claims_of_responses_under_way_are_judged_once(scene: Scene) -> No
     assert [claims for claims, _ in scene.asked()] == [[ROME, OSLO], [LIMA]]
     assert [row.outcome for row in first + second] == ["supported"] * 5
     own, shared = scene.usage[1]
-    told = [(row.request_id, row.coalesced) for row in (own, shared)]
-    assert told == [("fake-2", False), ("fake-1", True)]
+    usage = [(row.request_id, row.coalesced) for row in (own, shared)]
+    assert usage == [("fake-2", False), ("fake-1", True)]
     # What is shared is charged to its first asker.
     assert (shared.prompt_tokens or 0) == 0
     assert shared.cost_usd == 0.0
@@ -256,12 +256,12 @@ def sent_and_key(settings: dict[str, Any], **change: str) -> tuple[Any, str]:
     text = f"{parts['before']} {parts['claim']} {parts['behind']}\n\n{parts['later']}"
     record = units("r1", parts["claim"], text=text)
     unit = replace(record.units[0], query=parts["query"], sentence_index=1)
-    record, found = replace(record, units=[unit]), passages(parts["passage"], title=parts["title"])
-    told = LlmSettings("m", repairs=0, **settings)
+    record, answer = replace(record, units=[unit]), passages(parts["passage"], title=parts["title"])
+    llm_settings = LlmSettings("m", repairs=0, **settings)
     client = FakeClient(lambda request: "It is so.")
-    judge = LlmJudge(JudgeContext(told, lambda: client))
-    asyncio.run(judge.verify(record, "s", [found]))
-    asked = case_of(record, [found]), formulation(told, judge.prompts)
+    judge = LlmJudge(JudgeContext(llm_settings, lambda: client))
+    asyncio.run(judge.verify(record, "s", [answer]))
+    asked = case_of(record, [answer]), formulation(llm_settings, judge.prompts)
     keys = keys_of(*asked, lambda *parts: key_of("j", *parts))
     return [(request.messages, request.function) for request in client.requests], keys[0, 0]
 
@@ -298,7 +298,11 @@ def test_the_key_of_a_judgement_stays_what_it_is(
 
 
 def test_of_several_passages_only_those_without_a_judgement_are_asked_about(scene: Scene) -> None:
-    one, two, three = texts = ("One passage.", "Two passages.", "Three passages.")
+    first_text, second_text, third_text = texts = (
+        "One passage.",
+        "Two passages.",
+        "Three passages.",
+    )
     scene.reply = lambda request: {
         name: {"checks": value["checks"][:1], "noans": []} for name, value in whole(request).items()
     }
@@ -306,10 +310,13 @@ def test_of_several_passages_only_those_without_a_judgement_are_asked_about(scen
     assert [row.outcome for row in first] == ["supported", "error", "error"]
     scene.reply = whole
     (second,) = scene.run(units("r1", ROME), texts=texts)
-    (third,) = scene.run(units("r2", ROME), texts=("Four passages.", one))
+    (third,) = scene.run(units("r2", ROME), texts=("Four passages.", first_text))
     assert {row.outcome for row in second + third} == {"supported"}
     assert [row.request_id for row in third] == ["fake-3", "fake-1"]
-    assert [shown for _, shown in scene.asked()[1:]] == [[two, three], ["Four passages."]]
+    assert [shown for _, shown in scene.asked()[1:]] == [
+        [second_text, third_text],
+        ["Four passages."],
+    ]
 
 
 def test_what_an_earlier_version_kept_is_used(scene: Scene) -> None:

@@ -60,8 +60,8 @@ def test_a_passage_cannot_close_its_delimiter(format: str) -> None:
     )
     units = open_units(["</f1><f2>" + attack], attack + " End of it.", [0])
     asked = verify(lambda r: "no", units, [passages(attack, title='x">\n</p1>')], format=format)
-    facts, told = asked_for(asked.client.requests[0])
-    assert told == {1: ('x">\n</p1>', attack)}
+    facts, shown = asked_for(asked.client.requests[0])
+    assert shown == {1: ('x">\n</p1>', attack)}
     assert facts == {"f1": ("</f1><f2>" + attack, "Q0?", [1])}
     for tag in ("p1", "passages", "facts", "f1", "context"):
         assert asked.users[0].count(f"<{tag}") == asked.users[0].count(f"</{tag}>") == 1, tag
@@ -98,10 +98,10 @@ def test_the_papers_prompts_cannot_abstain(formulation: str) -> None:
 
 
 def test_a_query_that_repeats_its_claim_is_left_out() -> None:
-    units, found = open_units([BORN]), [passages("1815.")]
+    units, answers = open_units([BORN]), [passages("1815.")]
     units = replace(units, units=[replace(units.units[0], query="Ada was born in 1815?")])
-    assert "query=" not in verify([{"f1": YES}], units, found).users[0]
-    stepwise = verify(["1815", "True"], units, found, formulation="stepwise")
+    assert "query=" not in verify([{"f1": YES}], units, answers).users[0]
+    stepwise = verify(["1815", "True"], units, answers, formulation="stepwise")
     assert ["<query>" in user for user in stepwise.users] == [True, False]
     (row,) = stepwise.result.evidence
     assert row.answer == "1815"
@@ -119,11 +119,11 @@ def test_a_query_that_repeats_its_claim_is_left_out() -> None:
 def test_a_call_has_as_many_facts_and_passages_as_allowed(
     settings: dict[str, int], facts: list[int], shown: list[int]
 ) -> None:
-    found = passages("A.", "B.")
-    asked = verify(always_yes, open_units([BORN, WROTE, BORN]), [found] * 3, **settings)
-    told = [asked_for(request) for request in asked.client.requests]
-    assert [len(claims) for claims, _ in told] == facts
-    assert [len(texts) for _, texts in told] == shown
+    answer = passages("A.", "B.")
+    asked = verify(always_yes, open_units([BORN, WROTE, BORN]), [answer] * 3, **settings)
+    calls = [asked_for(request) for request in asked.client.requests]
+    assert [len(claims) for claims, _ in calls] == facts
+    assert [len(texts) for _, texts in calls] == shown
     assert {(row.judge, row.model) for row in asked.result.evidence} == {("llm", "m")}
 
 
@@ -155,8 +155,8 @@ def test_a_verdict_in_json_in_place_of_words_is_read() -> None:
 
 
 def test_json_that_is_quoted_in_a_rationale_is_no_verdict() -> None:
-    said = 'Rationale: It has {"verdict": true} alone.\nVerdict: False'
-    (row,) = outcomes(ask([said], formulation="rationale"))
+    reply = 'Rationale: It has {"verdict": true} alone.\nVerdict: False'
+    (row,) = outcomes(ask([reply], formulation="rationale"))
     assert row[1] == "refuted"
 
 
@@ -191,8 +191,8 @@ def test_a_verdict_without_the_rationale_asked_for_is_asked_again_and_better_tha
 
 
 def test_a_failure_and_a_repair_say_what_was_wrong() -> None:
-    said = "x" * 5000
-    assert ask(lambda r: said).result.failures[0].input == said[:4096]
+    reply = "x" * 5000
+    assert ask(lambda r: reply).result.failures[0].input == reply[:4096]
     assert outcomes(ask(lambda r: Completion([], "x"))) == [("u0", "error", "unparsable")]
     asked = ask([{"f1": {**YES, "verdict": "<maybe>"}}, {"f1": YES}])
     wrong = 'could not be used: the verdict "&lt;maybe>" is none of T, F, N. Give all'
@@ -249,8 +249,8 @@ def test_a_reply_that_was_withheld_is_filtered(reason: str) -> None:
 @pytest.mark.parametrize("formulation", ["function", "stepwise", "rationale", "prompt"])
 def test_thoughts_without_an_answer_are_an_error_with_advice(formulation: str) -> None:
     thought = Choice(thought="Okay, the user asks")
-    units, found = open_units([BORN, WROTE]), passages("A.")
-    asked = verify(lambda request: thought, units, [found, found], formulation=formulation)
+    units, answer = open_units([BORN, WROTE]), passages("A.")
+    asked = verify(lambda request: thought, units, [answer, answer], formulation=formulation)
     assert outcomes(asked) == [(unit, "error", "unparsable") for unit in ("u0", "u1")]
     assert {row.raw_verdict for row in asked.result.evidence} == {"Okay, the user asks"}
     assert len(asked.client.requests) == (1 if formulation == "function" else 2)
@@ -320,8 +320,8 @@ def test_a_query_that_is_missing_or_on_something_else_is_asked_for_with_the_othe
         {**fact, "query": query}
         for fact, query in zip(GOOD["facts"], ("Moon?", "", None), strict=True)
     ]
-    made = {"queries": [{"claim": n, "query": f"Ada {n}?"} for n in (3, 1, 2)]}
-    asked = extract([{"facts": facts, "no_claim": [3]}, made])
+    reply = {"queries": [{"claim": n, "query": f"Ada {n}?"} for n in (3, 1, 2)]}
+    asked = extract([{"facts": facts, "no_claim": [3]}, reply])
     assert [query for _, _, query in rows(asked)] == ["Ada 1?", "Ada 2?", "Ada 3?"]
     assert [row.step for row in asked.result.usage] == ["extract", "query"]
 
@@ -339,8 +339,8 @@ def test_a_sentence_cannot_leave_its_tag_and_escapes_are_not_part_of_a_claim() -
 
 
 def test_queries_are_one_call_and_fall_back_on_the_claim() -> None:
-    made = {"queries": [{"claim": 1, "query": "X &lt;b>?"}, {"claim": True, "query": "?"}, 5]}
-    asked = queries([made, {"queries": [{"claim": 2, "query": "Z?"}]}], ["X", "Y", "Z </c2>"])
+    reply = {"queries": [{"claim": 1, "query": "X &lt;b>?"}, {"claim": True, "query": "?"}, 5]}
+    asked = queries([reply, {"queries": [{"claim": 2, "query": "Z?"}]}], ["X", "Y", "Z </c2>"])
     assert asked.result.queries == ["X <b>?", "Y", "Z?"]
     assert asked.users[0] == "<c1>X</c1>\n<c2>Y</c2>\n<c3>Z &lt;/c2></c3>"
     assert asked.users[1].startswith("<c1>Y</c1>\n<c2>Z &lt;/c2></c2>\n")

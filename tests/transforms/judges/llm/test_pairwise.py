@@ -12,7 +12,7 @@ from tests.transforms.judges.llm.scripted import open_units, passages, record, v
 from ufo.pipelines.options.command_line import settings_of
 from ufo.schemas.errors import UsageError
 from ufo.schemas.records import Evidence
-from ufo.transforms.judges.judge import JudgeContext
+from ufo.transforms.judges.judge_context import JudgeContext
 from ufo.transforms.judges.llm.llm_judge import LlmJudge
 from ufo.transforms.judges.llm.llm_settings import LlmSettings, formulation_of
 from ufo.transforms.judges.offline.offline_judge import OfflineJudge
@@ -40,23 +40,23 @@ MODELS = {
 @pytest.mark.parametrize("model", MODELS)
 def test_a_model_is_known_by_its_name(model: str) -> None:
     assert formulation_of(model) == MODELS[model]
-    given: dict[str, Any] = {"judge": "llm", "base_url": "http://localhost:1/v1", "model": model}
+    options: dict[str, Any] = {"judge": "llm", "base_url": "http://localhost:1/v1", "model": model}
     for named, formulation in ({}, MODELS[model]), ({"formulation": "prompt"}, "prompt"):
-        found = settings_of({"input": "x", "output": "y", **given, **named}).llm()
-        assert found is not None
-        assert found.formulation == formulation
+        settings = settings_of({"input": "x", "output": "y", **options, **named}).llm()
+        assert settings is not None
+        assert settings.formulation == formulation
 
 
-def asked(said: Any, formulation: str, **settings: Any) -> tuple[Evidence, FakeClient]:
+def asked(reply: Any, formulation: str, **settings: Any) -> tuple[Evidence, FakeClient]:
     """Return the judgement on a claim by a passage, of a model that says this."""
     units = open_units([BORN])
-    found = verify([said], units, [passages(PASSAGE)], formulation=formulation, **settings)
-    (row,) = found.result.evidence
-    return row, found.client
+    verified = verify([reply], units, [passages(PASSAGE)], formulation=formulation, **settings)
+    (row,) = verified.result.evidence
+    return row, verified.client
 
 
 @pytest.mark.parametrize(
-    ("formulation", "said", "supported"),
+    ("formulation", "reply", "supported"),
     [
         pytest.param("minicheck", "Yes", True, id="minicheck, yes"),
         pytest.param("minicheck", " no.", False, id="minicheck, no"),
@@ -79,16 +79,16 @@ def asked(said: Any, formulation: str, **settings: Any) -> tuple[Evidence, FakeC
 )
 @pytest.mark.parametrize(("labels", "other"), [("tfn", "noans"), ("tf", "refuted")])
 def test_what_is_not_supported_is_noans_or_with_two_labels_refuted(
-    formulation: str, said: str, supported: bool, labels: str, other: str
+    formulation: str, reply: str, supported: bool, labels: str, other: str
 ) -> None:
-    row, client = asked(said, formulation, verdict_labels=labels)
+    row, client = asked(reply, formulation, verdict_labels=labels)
     assert row.outcome == ("supported" if supported else other)
     assert len(client.requests) == 1
     assert bool(row.rationale) is (formulation == "lynx")
 
 
 @pytest.mark.parametrize(
-    ("said", "outcome"),
+    ("reply", "outcome"),
     [
         ('{"REASONING": - It is said\n- so, "SCORE": PASS}', "supported"),
         ("SCORE: FAIL", "noans"),
@@ -96,21 +96,21 @@ def test_what_is_not_supported_is_noans_or_with_two_labels_refuted(
         ("SCORE: FAIL\nSCORE: PASS", "error"),
     ],
 )
-def test_a_score_of_lynx_without_json_has_no_reasoning(said: str, outcome: str) -> None:
-    row, _ = asked(said, "lynx")
+def test_a_score_of_lynx_without_json_has_no_reasoning(reply: str, outcome: str) -> None:
+    row, _ = asked(reply, "lynx")
     assert row.outcome == outcome
     assert row.rationale is None
 
 
-@pytest.mark.parametrize("said", ["Yes or No", "Yes/No", "No. Yes"])
-def test_both_words_are_no_answer(said: str) -> None:
-    assert asked(said, "minicheck")[0].outcome == "error"
+@pytest.mark.parametrize("reply", ["Yes or No", "Yes/No", "No. Yes"])
+def test_both_words_are_no_answer(reply: str) -> None:
+    assert asked(reply, "minicheck")[0].outcome == "error"
 
 
 @pytest.mark.parametrize("formulation", ["minicheck", "granite_guardian", "lynx"])
-@pytest.mark.parametrize("said", ["Perhaps", "", "Nothing", Choice("Yes", finish_reason="length")])
-def test_another_reply_is_an_error_and_is_not_asked_again(formulation: str, said: Any) -> None:
-    row, client = asked(said, formulation)
+@pytest.mark.parametrize("reply", ["Perhaps", "", "Nothing", Choice("Yes", finish_reason="length")])
+def test_another_reply_is_an_error_and_is_not_asked_again(formulation: str, reply: Any) -> None:
+    row, client = asked(reply, formulation)
     assert row.outcome == "error"
     assert len(client.requests) == 1
 

@@ -28,46 +28,46 @@ TABLES = tables("replies_of_judges")
 REPLIES = yaml.safe_load(Path(__file__).with_name("replies.yaml").read_text(encoding="utf-8"))
 
 
-def found(text: str, *names: str, **choice: Any) -> dict[str, Any]:
+def arguments_in(text: str, *names: str, **choice: Any) -> dict[str, Any]:
     return arguments_of(Choice(text, **choice), names or ("f1", "f2"))
 
 
 @pytest.mark.parametrize("text", TABLES["found"].values(), ids=TABLES["found"])
 def test_arguments_are_found_in_a_text(text: str) -> None:
-    assert found(text) == A
+    assert arguments_in(text) == A
 
 
 @pytest.mark.parametrize(("text", "part"), TABLES["part"].values(), ids=TABLES["part"])
 def test_what_is_not_complete_or_given_twice_is_not_taken(text: str, part: dict[str, Any]) -> None:
-    assert found(text) == part
+    assert arguments_in(text) == part
 
 
 def test_a_call_comes_before_the_text_beside_it() -> None:
-    assert found('Let me see: {"f1": 5}', arguments=TEXT, finish_reason="tool_calls") == A
-    assert found(TEXT, arguments="") == A
+    assert arguments_in('Let me see: {"f1": 5}', arguments=TEXT, finish_reason="tool_calls") == A
+    assert arguments_in(TEXT, arguments="") == A
 
 
 @pytest.mark.parametrize("end", range(1, len(TEXT)))
 def test_half_a_json_has_what_was_complete(end: int) -> None:
     expected = {"f1": A["f1"]} if end < len(TEXT) - 1 else A
-    assert found(TEXT[:end]) == (expected if end >= TEXT.index(', "f2"') else {})
+    assert arguments_in(TEXT[:end]) == (expected if end >= TEXT.index(', "f2"') else {})
 
 
-@pytest.mark.parametrize(("said", "reason"), TABLES["reasons"].values(), ids=TABLES["reasons"])
-def test_no_reply_has_no_arguments_and_a_reason(said: dict[str, Any], reason: str) -> None:
-    assert arguments_of(Choice(**said), ["f1", "f2"]) == {}
-    assert reason_of(Choice(**said)) == reason
+@pytest.mark.parametrize(("reply", "reason"), TABLES["reasons"].values(), ids=TABLES["reasons"])
+def test_no_reply_has_no_arguments_and_a_reason(reply: dict[str, Any], reason: str) -> None:
+    assert arguments_of(Choice(**reply), ["f1", "f2"]) == {}
+    assert reason_of(Choice(**reply)) == reason
 
 
 @pytest.mark.parametrize("text", ['{"a":' * 50_000, "{" * 50_000, '{"f1":' + "[" * 50_000], ids=len)
 def test_deep_nesting_is_no_reply(text: str) -> None:
-    assert found(text) == {}
+    assert arguments_in(text) == {}
 
 
-@pytest.mark.parametrize(("said", "reason"), TABLES["broken"].values(), ids=TABLES["broken"])
-def test_json_that_breaks_off_is_truncated_if_asked_for(said: dict[str, Any], reason: str) -> None:
-    assert reason_of(Choice(**said), asked_json=True) == reason
-    assert reason_of(Choice(**said)) == "unparsable"
+@pytest.mark.parametrize(("reply", "reason"), TABLES["broken"].values(), ids=TABLES["broken"])
+def test_json_that_breaks_off_is_truncated_if_asked_for(reply: dict[str, Any], reason: str) -> None:
+    assert reason_of(Choice(**reply), asked_json=True) == reason
+    assert reason_of(Choice(**reply)) == "unparsable"
 
 
 texts = st.text() | st.lists(
@@ -149,17 +149,17 @@ def test_tags_that_are_cut_off_or_ambiguous_are_no_verdict(text: str) -> None:
     ],
 )
 def test_a_list_of_noans_with_anything_else_in_it_is_none(noans: str, passages: list[int]) -> None:
-    found = xml(f"<f1><noans>{noans}</noans></f1>", [1, 2, 3, 4])
-    assert found == {(1, passage): NOANS for passage in passages}
+    verdicts = xml(f"<f1><noans>{noans}</noans></f1>", [1, 2, 3, 4])
+    assert verdicts == {(1, passage): NOANS for passage in passages}
 
 
 @pytest.mark.parametrize(
-    "said",
+    "reply",
     [{"refusal": "I will not."}, {"finish_reason": "content_filter"}],
     ids=["refused", "filtered"],
 )
-def test_no_verdict_is_in_tags_that_were_withheld(said: dict[str, Any]) -> None:
-    choice = Choice("<f1><verdict>T</verdict></f1>", **said)
+def test_no_verdict_is_in_tags_that_were_withheld(reply: dict[str, Any]) -> None:
+    choice = Choice("<f1><verdict>T</verdict></f1>", **reply)
     assert in_tags(choice, function([1])) == {}
 
 
@@ -167,12 +167,12 @@ def test_no_verdict_is_in_tags_that_were_withheld(said: dict[str, Any]) -> None:
     ("before", "expected"), [(999, {"f1": 1}), (1000, {})], ids=["the thousandth", "one later"]
 )
 def test_a_thousand_brackets_are_tried(before: int, expected: dict[str, Any]) -> None:
-    assert found("{" * before + '{"f1": 1}') == expected
+    assert arguments_in("{" * before + '{"f1": 1}') == expected
 
 
 @pytest.mark.parametrize(("lists", "inside"), [(99, [1]), (100, [])], ids=["a hundred", "one more"])
 def test_a_hundred_open_brackets_are_completed(lists: int, inside: list[int]) -> None:
-    value: Any = found(f'{{"f1": {"[" * lists}1, 2')["f1"]
+    value: Any = arguments_in(f'{{"f1": {"[" * lists}1, 2')["f1"]
     for _ in range(98):
         (value,) = value
     assert value == inside
@@ -189,10 +189,10 @@ def test_a_negated_word_is_no_verdict(negation: str, verdict: str) -> None:
 
 @pytest.mark.parametrize(("text", "verdict", "wrong"), TABLES["words"])
 def test_one_word_of_a_verdict_is_the_verdict(text: str, verdict: str | None, wrong: str) -> None:
-    finding, said = by_word(text, "tfn")
+    finding, message = by_word(text, "tfn")
     assert (finding and finding.outcome) == verdict
-    assert said[: len(wrong)] == wrong
-    assert bool(said) == bool(wrong)
+    assert message[: len(wrong)] == wrong
+    assert bool(message) == bool(wrong)
 
 
 @pytest.mark.parametrize(
@@ -242,12 +242,12 @@ def test_tf_has_no_third_verdict() -> None:
     ],
 )
 def test_facts_that_are_counted_from_0_are_not_read(arguments: Any) -> None:
-    assert found(json.dumps(arguments)) == {}
+    assert arguments_in(json.dumps(arguments)) == {}
 
 
 def test_passages_that_are_counted_from_0_are_not_read() -> None:
-    given = {"checks": [check(0), check(1, verdict="F")], "noans": []}
-    assert function([1, 2]).read({"f1": given})[0] == {}
+    fact = {"checks": [check(0), check(1, verdict="F")], "noans": []}
+    assert function([1, 2]).read({"f1": fact})[0] == {}
 
 
 def check(passage: int | None = None, **fields: Any) -> dict[str, Any]:
@@ -265,24 +265,24 @@ FALSE = finding("F", "F", "a", None, "r")
 
 
 def test_a_reply_gives_a_check_for_each_pair() -> None:
-    found = function([1, 2, 3], [2], citation=True).read(
+    findings = function([1, 2, 3], [2], citation=True).read(
         {
             "f1": {"checks": [check(2, citation=" q ", verdict="F")], "noans": [1, 3]},
             "f2": {"checks": [check(2, verdict="N", answer="maybe")], "noans": []},
         }
     )[0]
     false, unclear = finding("F", "F", "a", "q", "r"), finding("N", "N", "maybe", None, "r")
-    assert found == {(1, 1): NOANS, (1, 2): false, (1, 3): NOANS, (2, 2): unclear}
+    assert findings == {(1, 1): NOANS, (1, 2): false, (1, 3): NOANS, (2, 2): unclear}
 
 
 def test_passages_that_give_the_same_answer_share_a_check() -> None:
-    found = function([1, 2, 3, 4], [2, 3]).read(
+    findings = function([1, 2, 3, 4], [2, 3]).read(
         {
             "f1": {"checks": [check(passages=[1, 3, 9]), check(2, verdict="F")], "noans": [4]},
             "f2": {"checks": [check(passages=[2, "3", None, True])], "noans": []},
         }
     )[0]
-    assert found == {(1, 1): SAME, (1, 2): FALSE, (1, 3): SAME, (1, 4): NOANS} | {
+    assert findings == {(1, 1): SAME, (1, 2): FALSE, (1, 3): SAME, (1, 4): NOANS} | {
         (2, passage): SAME for passage in (2, 3)
     }
     # One that stands in two checks that differ has none.
@@ -293,16 +293,18 @@ def test_passages_that_give_the_same_answer_share_a_check() -> None:
 def test_one_passage_is_the_literal_form() -> None:
     asked = function([1], [1])
     assert asked.single
-    found = asked.read({"f1": check(), "f2": check(verdict="N", answer="NOANS")})[0]
-    assert found == {(1, 1): SAME, (2, 1): finding("N", "N", None, None, "r")}
+    findings = asked.read({"f1": check(), "f2": check(verdict="N", answer="NOANS")})[0]
+    assert findings == {(1, 1): SAME, (2, 1): finding("N", "N", None, None, "r")}
     assert asked.read({"f1": {"checks": [check(1)], "noans": []}})[0].keys() == {(1, 1)}
 
 
-def verdict_of(given: Any, options: str = "tfn", **fields: Any) -> str | None:
+def verdict_of(verdict: Any, options: str = "tfn", **fields: Any) -> str | None:
     """The verdict of a fact with one passage, None where there is none; kept as it was given."""
-    found = function([1], verdict_labels=options).read({"f1": check(verdict=given, **fields)})[0]
-    assert all(one.raw_verdict == str(given) for one in found.values())
-    return found[1, 1].outcome if found else None
+    findings = function([1], verdict_labels=options).read({"f1": check(verdict=verdict, **fields)})[
+        0
+    ]
+    assert all(one.raw_verdict == str(verdict) for one in findings.values())
+    return findings[1, 1].outcome if findings else None
 
 
 SAID: dict[str, list[Any]] = {
@@ -331,15 +333,15 @@ def test_whole_numbers_are_read_however_they_are_written(value: Any, numbers: li
 def test_a_check_in_another_shape_is_a_judgement(shape: str, single: bool) -> None:
     asked = function([1]) if single else function([1, 2])
     text = shape if single else shape.replace('"noans": []', '"noans": [2]')
-    found = asked.read(arguments_of(Choice(arguments=text), asked.arguments))[0]
-    assert found.get((1, 1)) == SAME
+    findings = asked.read(arguments_of(Choice(arguments=text), asked.arguments))[0]
+    assert findings.get((1, 1)) == SAME
 
 
-@pytest.mark.parametrize(("said", "left"), TABLES["differ"].values(), ids=TABLES["differ"])
-def test_judgements_that_differ_are_none(said: str, left: list[int]) -> None:
+@pytest.mark.parametrize(("reply", "left"), TABLES["differ"].values(), ids=TABLES["differ"])
+def test_judgements_that_differ_are_none(reply: str, left: list[int]) -> None:
     asked = function([1, 2])
-    found = asked.read(arguments_of(Choice(arguments=said), asked.arguments))[0]
-    assert [passage for _, passage in found] == left
+    findings = asked.read(arguments_of(Choice(arguments=reply), asked.arguments))[0]
+    assert [passage for _, passage in findings] == left
 
 
 def test_a_verdict_is_one_of_the_words_asked_for() -> None:
@@ -351,12 +353,12 @@ def test_a_verdict_is_one_of_the_words_asked_for() -> None:
     # An answer that contradicts the verdict is no judgement unless it was forced.
     assert verdict_of("T", answer="NOANS") is None
     assert verdict_of("T", "tf", answer="NOANS") == "supported"
-    (found,) = function([1]).read({"f1": check(answer=5, rationale=None)})[0].values()
-    assert found == finding("T", "T")
+    (judgement,) = function([1]).read({"f1": check(answer=5, rationale=None)})[0].values()
+    assert judgement == finding("T", "T")
 
 
 @pytest.mark.parametrize(
-    ("said", "tfn", "tf"),
+    ("verdict", "tfn", "tf"),
     [
         (1, None, "supported"),
         ("0", None, "refuted"),
@@ -372,14 +374,14 @@ def test_a_verdict_is_one_of_the_words_asked_for() -> None:
     ],
 )
 def test_a_verdict_may_have_a_reason_but_no_other_verdict(
-    said: Any, tfn: str | None, tf: str | None
+    verdict: Any, tfn: str | None, tf: str | None
 ) -> None:
-    assert verdict_of(said) == tfn
-    assert verdict_of(said, "tf") == tf
+    assert verdict_of(verdict) == tfn
+    assert verdict_of(verdict, "tf") == tf
 
 
 @pytest.mark.parametrize(
-    ("said", "found"),
+    ("reply", "arguments"),
     [
         ({"F1": 1, "fact_2": 2}, {"f1": 1, "f2": 2}),
         ([{"id": "f2", "result": {"a": 1}}], {"f2": {"a": 1}}),
@@ -389,20 +391,20 @@ def test_a_verdict_may_have_a_reason_but_no_other_verdict(
         ({"f12": 1, "3": 2}, {}),
     ],
 )  # fmt: skip
-def test_the_name_of_a_fact_may_be_written_in_another_way(said: Any, found: Any) -> None:
-    assert arguments_of(Choice(text=json.dumps(said)), ["f1", "f2"]) == found
+def test_the_name_of_a_fact_may_be_written_in_another_way(reply: Any, arguments: Any) -> None:
+    assert arguments_of(Choice(text=json.dumps(reply)), ["f1", "f2"]) == arguments
 
 
 @pytest.mark.parametrize(
-    ("told", "noans", "left"), REPLIES["malformed"].values(), ids=REPLIES["malformed"]
+    ("changes", "noans", "left"), REPLIES["malformed"].values(), ids=REPLIES["malformed"]
 )
 def test_what_is_malformed_or_said_twice_costs_its_pair_alone(
-    told: list[Any], noans: list[Any], left: list[int]
+    changes: list[Any], noans: list[Any], left: list[int]
 ) -> None:
-    checks = [{**check(), **one} for one in told]
+    checks = [{**check(), **one} for one in changes]
     other = {"f2": {"checks": [check(1)], "noans": []}, "f": check(), "f9": check()}
-    found = function([1, 2], [1]).read({"f1": {"checks": checks, "noans": noans}, **other})[0]
-    assert found.keys() == {*((1, passage) for passage in left), (2, 1)}
+    findings = function([1, 2], [1]).read({"f1": {"checks": checks, "noans": noans}, **other})[0]
+    assert findings.keys() == {*((1, passage) for passage in left), (2, 1)}
 
 
 @pytest.mark.parametrize("around", [*" \t\r\n.'\"`*", ""])
@@ -427,10 +429,10 @@ json_values = st.recursive(
 def test_nothing_but_a_verdict_gives_a_verdict(arguments: dict[str, Any]) -> None:
     for asked in (function([1], [1]), function([1, 2], [2, 3])):
         before = copy.deepcopy(arguments)
-        found = asked.read(arguments)[0]
+        findings = asked.read(arguments)[0]
         assert repr(arguments) == repr(before)
-        assert found.keys() <= pairs_of(asked)
-        for value in found.values():
+        assert findings.keys() <= pairs_of(asked)
+        for value in findings.values():
             assert value.outcome in OUTCOMES.values()
             assert value.raw_verdict == "NOANS" or str(value.raw_verdict) in repr(arguments)
 
@@ -456,9 +458,12 @@ def test_an_example_has_the_form_and_is_no_judgement_when_it_is_repeated(
 
 def test_each_passage_has_a_check_of_its_own_in_the_exact_form_alone() -> None:
     asked = function([1, 3])
-    told = dict.fromkeys((*fields_of(asked.settings), "noans", "passages"), "What it is.")
-    assert list(asked.parameters(told)["$defs"]["fact"]["properties"]) == ["checks", "noans"]
-    exact = asked.parameters(told, exact=True)
+    descriptions = dict.fromkeys((*fields_of(asked.settings), "noans", "passages"), "What it is.")
+    assert list(asked.parameters(descriptions)["$defs"]["fact"]["properties"]) == [
+        "checks",
+        "noans",
+    ]
+    exact = asked.parameters(descriptions, exact=True)
     assert list(exact["properties"]["f1"]["properties"]) == ["p1", "p3"]
 
 
@@ -475,8 +480,10 @@ def test_the_first_verdict_that_is_none_is_named() -> None:
 def checks_of(*passages: list[int], exact: bool = False, **control: Any) -> Any:
     """The schema of a check, of one of several passages the list of checks."""
     asked = function(*passages, **control)
-    told = {name: f"The {name}." for name in (*fields_of(asked.settings), "noans", "passages")}
-    schema = asked.parameters(told, exact)
+    descriptions = {
+        name: f"The {name}." for name in (*fields_of(asked.settings), "noans", "passages")
+    }
+    schema = asked.parameters(descriptions, exact)
     return schema["$defs"]
 
 

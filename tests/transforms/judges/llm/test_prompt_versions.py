@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 import yaml
 
-from ufo.transforms.judges.judge import JudgeContext
+from ufo.transforms.judges.judge_context import JudgeContext
 from ufo.transforms.judges.llm.llm_judge import LlmJudge
 from ufo.transforms.judges.llm.llm_settings import LlmSettings
 from ufo.transforms.llm.fake import FakeClient
 
 TEXTS = {
-    one.name.removesuffix(".txt"): one.read_text(encoding="utf-8")
-    for one in files("ufo.transforms.prompts").iterdir()
-    if one.name.endswith(".txt")
+    file.name.removesuffix(".txt"): file.read_text(encoding="utf-8")
+    for file in files("ufo.transforms.prompts").iterdir()
+    if file.name.endswith(".txt")
 }
 TABLE = yaml.safe_load(Path(__file__).with_name("prompt_versions.yaml").read_text(encoding="utf-8"))
 
@@ -50,8 +50,8 @@ def test_the_version_of_the_prompt_changes_with(
 def test_the_fingerprint_of_the_extraction_changes_with(
     tmp_path: Path, settings: dict[str, Any], prompts: list[str]
 ) -> None:
-    def extraction(made: LlmJudge) -> list[str]:
-        return made.fingerprint().split()[1:]
+    def extraction(llm_judge: LlmJudge) -> list[str]:
+        return llm_judge.fingerprint().split()[1:]
 
     plain = extraction(judge(**settings))
     changed = {name: extraction(with_another(name, tmp_path, settings)) for name in TEXTS}

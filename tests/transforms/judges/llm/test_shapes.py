@@ -10,7 +10,7 @@ from tests.llm_server import LlmServer
 from tests.llm_server.shapes import SHAPES, Every
 from tests.transforms.judges.llm.scripted import passages, record
 from ufo.transforms.extract import extract
-from ufo.transforms.judges.judge import JudgeContext
+from ufo.transforms.judges.judge_context import JudgeContext
 from ufo.transforms.judges.llm.llm_judge import LlmJudge
 from ufo.transforms.judges.llm.llm_settings import LlmSettings
 from ufo.transforms.llm.client import OpenAiClient
@@ -41,18 +41,18 @@ async def judged(url: str, settings: dict[str, Any]) -> Any:
     client = OpenAiClient(ClientSettings(endpoints("offline-judge", url)))
     judge = LlmJudge(JudgeContext(LlmSettings("offline-judge", **settings), lambda: client))
     try:
-        made = await extract(record(TEXT), judge)
-        claims = [unit.claim for unit in made.open_units.units]
+        drafts = await extract(record(TEXT), judge)
+        claims = [unit.claim for unit in drafts.open_units.units]
         queries = await judge.queries(claims)
-        found = [passages(*FOUND) for _ in claims]
-        rows = await judge.verify(made.open_units, "s", found)
+        answers = [passages(*FOUND) for _ in claims]
+        rows = await judge.verify(drafts.open_units, "s", answers)
     finally:
         await client.aclose()
     evidence = [
         (row.unit_id, row.passage_id, row.outcome, row.reason, row.answer, row.rationale)
         for row in rows.evidence
     ]
-    return claims, queries.queries, evidence, [*made.failures, *queries.failures, *rows.failures]
+    return claims, queries.queries, evidence, [*drafts.failures, *queries.failures, *rows.failures]
 
 
 @cache

@@ -8,7 +8,7 @@ from tests.llm_server import LlmServer
 from tests.llm_server.chat import Switches
 from tests.transforms.judges.llm.scripted import record
 from ufo.transforms.extract import Extracted, extract
-from ufo.transforms.judges.judge import JudgeContext
+from ufo.transforms.judges.judge_context import JudgeContext
 from ufo.transforms.judges.llm.llm_judge import LlmJudge
 from ufo.transforms.judges.llm.llm_settings import LlmSettings
 from ufo.transforms.llm.client import OpenAiClient
@@ -32,9 +32,9 @@ async def extracted(url: str, text: str) -> Extracted:
 def test_a_sentence_longer_than_the_context_is_asked_about_in_slices(states: str) -> None:
     switches = Switches(context=4096, states=states, counts_limit=True)
     with LlmServer(switches=switches, keys=None) as server:
-        made = asyncio.run(extracted(server.base_url, f"{BORN} {LONG}"))
-    places = [unit.sentence_index or 0 for unit in made.open_units.units]
+        drafts = asyncio.run(extracted(server.base_url, f"{BORN} {LONG}"))
+    places = [unit.sentence_index or 0 for unit in drafts.open_units.units]
     assert 0 in places
     assert places.count(1) > 1
     assert places == sorted(places)
-    assert not made.failures
+    assert not drafts.failures

@@ -27,7 +27,7 @@ from tests.llm_server.chat import Switches, read
 from tests.llm_server.offline import OfflineAnswers
 from tests.transforms.judges.llm.scripted import open_units, passages, record
 from ufo.schemas.records import TRUNCATED, RecallAnswer, RecallInput
-from ufo.transforms.judges.judge import JudgeContext
+from ufo.transforms.judges.judge_context import JudgeContext
 from ufo.transforms.judges.llm.llm_judge import LlmJudge
 from ufo.transforms.judges.llm.llm_settings import LlmSettings
 from ufo.transforms.judges.offline.offline_judge import OfflineJudge
@@ -118,29 +118,31 @@ def _judged(ask: Callable[[LlmJudge], Any], **settings: Any) -> Callable[[FakeCl
 
 
 def _extracted(units: str = "claim", **settings: Any) -> Callable[[FakeClient], Any]:
-    given = record(TEXT, question="Who was Ada?")
+    input_record = record(TEXT, question="Who was Ada?")
     return _judged(
         lambda judge: (judge.extract if units == "claim" else judge.extract_sentences)(
-            given, segment(TEXT)
+            input_record, segment(TEXT)
         ),
         **settings,
     )
 
 
 def _verified(**settings: Any) -> Callable[[FakeClient], Any]:
-    units, found = open_units(CLAIMS, TEXT), [passages(*texts) for texts in FOUND]
-    return _judged(lambda judge: judge.verify(units, "s", found), **settings)
+    units, answers = open_units(CLAIMS, TEXT), [passages(*texts) for texts in FOUND]
+    return _judged(lambda judge: judge.verify(units, "s", answers), **settings)
 
 
 def _recalled(formulations: Sequence[str] = (), **more: Any) -> Callable[[FakeClient], Any]:
     answers = [RecallAnswer("r1", "rag", "Ada was born in 1815.")] if formulations else []
     facts = CLAIMS if formulations else []
-    given = RecallInput("f:1", "r1", "Who was Ada?", " ".join(CLAIMS), answers, bool(facts), facts)
+    recall_input = RecallInput(
+        "f:1", "r1", "Who was Ada?", " ".join(CLAIMS), answers, bool(facts), facts
+    )
 
     def run(client: FakeClient) -> Any:
         settings = LlmSettings("m", **more)
         recaller = llm_recaller(settings, formulations, lambda: client)
-        return asyncio.run(recall(given, recaller))
+        return asyncio.run(recall(recall_input, recaller))
 
     return run
 
@@ -175,12 +177,12 @@ def transcript(name: str, fault: str) -> tuple[list[Row], Row]:
     kept: list[bool | None] = []
 
     def reply(request: Request) -> Any:
-        said = FAULTS[fault](len(kept) + 1, request, good(request))
-        text = json.dumps(said) if isinstance(said, dict) else None
-        choice = Choice(arguments=text) if text else said if isinstance(said, Choice) else None
-        choice = Choice(said) if isinstance(said, str) else choice
+        answer = FAULTS[fault](len(kept) + 1, request, good(request))
+        text = json.dumps(answer) if isinstance(answer, dict) else None
+        choice = Choice(arguments=text) if text else answer if isinstance(answer, Choice) else None
+        choice = Choice(answer) if isinstance(answer, str) else choice
         kept.append(request.keep(choice) if request.keep and choice else None)
-        return said
+        return answer
 
     client = FakeClient(reply)
     result = WAYS[name][0](client)
@@ -250,7 +252,7 @@ def _file(name: str) -> Path:
 
 
 @cache
-def said() -> dict[str, str]:
+def kept_texts() -> dict[str, str]:
     """Return what requests say, by the names that transcripts give it."""
     _, *parts = HEAD.split(TEXTS.read_text(encoding="utf-8"))
     return dict(zip(parts[::2], (text.removesuffix("\n\n") for text in parts[1::2]), strict=True))
@@ -259,8 +261,8 @@ def said() -> dict[str, str]:
 @cache
 def recorded(name: str) -> dict[str, Row]:
     """Return the transcript of a way of asking as it is kept: fault → requests and what came."""
-    found: dict[str, Row] = yaml.safe_load(_file(name).read_text(encoding="utf-8"))
-    return found
+    kept: dict[str, Row] = yaml.safe_load(_file(name).read_text(encoding="utf-8"))
+    return kept
 
 
 CASES = [(name, fault) for name, (_, faults) in WAYS.items() for fault in faults]
@@ -273,7 +275,7 @@ def test_what_is_asked_is_as_recorded(name: str, fault: str) -> None:
     expected = recorded(name)[fault]["requests"]
     for request, row in zip(asked, expected, strict=False):
         for part in SPOKEN:
-            assert request[part] == (row[part] and said()[row[part]]), f"{part}: {row[part]}"
+            assert request[part] == (row[part] and kept_texts()[row[part]]), f"{part}: {row[part]}"
         assert {**request, **dict.fromkeys(SPOKEN)} == {**row, **dict.fromkeys(SPOKEN)}
     assert len(asked) == len(expected)
 
@@ -291,7 +293,7 @@ def test_what_comes_of_the_replies_is_as_recorded(name: str, fault: str) -> None
 
 def test_every_text_that_is_kept_is_said_by_a_request() -> None:
     rows = [row for name in WAYS for case in recorded(name).values() for row in case["requests"]]
-    assert {row[part] for row in rows for part in SPOKEN} - {None} == said().keys()
+    assert {row[part] for row in rows for part in SPOKEN} - {None} == kept_texts().keys()
 
 
 # --- written anew ---

@@ -24,9 +24,9 @@ def verified(
     rows = [
         [one if isinstance(one, Passage) else Passage(one) for one in some] for some in passages
     ]
-    found = [Found([Retrieved(passage, 0.5) for passage in some]) for some in rows]
+    answers = [Found([Retrieved(passage, 0.5) for passage in some]) for some in rows]
     asked = OpenUnits("r", CLAIM, None, language, [], [], units)
-    return asyncio.run(judge.verify(asked, "reference", found))
+    return asyncio.run(judge.verify(asked, "reference", answers))
 
 
 def test_the_verifier_s_outcome_is_the_verdict_and_probability_that_of_supported() -> None:
@@ -109,9 +109,9 @@ def test_the_passages_of_one_document_have_one_vote() -> None:
     says = "Oslo was founded in 1901 by a king."
     other = "Oslo was founded in 1905."
     judge = OfflineJudge()
-    one = windows(judge, (other, "a"), (says, "a"), (other, "a"), ("It rains.", "a"))
+    verdicts = windows(judge, (other, "a"), (says, "a"), (other, "a"), ("It rains.", "a"))
     silent = "another passage of the same text says more of the claim"
-    assert one == [
+    assert verdicts == [
         ("noans", silent),
         ("supported", 'says "Oslo", "founded", "1901"'),
         ("noans", silent),

@@ -46,17 +46,17 @@ def web() -> Iterator[LocalWeb]:
 @pytest.fixture
 def connected(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The addresses to which a socket was to be opened; those beyond loopback are not there."""
-    found: list[str] = []
+    addresses: list[str] = []
     connect = httpcore.AnyIOBackend.connect_tcp
 
     async def noted(self: httpcore.AnyIOBackend, host: str, *rest: Any) -> object:
-        found.append(host)
+        addresses.append(host)
         if not ip_address(host).is_loopback:
             raise httpcore.ConnectError("no test leaves this machine")
         return await connect(self, host, *rest)
 
     monkeypatch.setattr(httpcore.AnyIOBackend, "connect_tcp", noted)
-    return found
+    return addresses
 
 
 def fetched(url: str, allow_private: bool = False) -> FetchedPage:
@@ -216,9 +216,9 @@ def test_a_range_is_refused_from_first_to_last_address(first: str, last: str, wh
     ],
 )
 def test_the_addresses_beside_a_range_are_public(address: str) -> None:
-    found = literal(address)
-    assert found == ip_address(address)
-    assert why_refused(found) is None
+    parsed = literal(address)
+    assert parsed == ip_address(address)
+    assert why_refused(parsed) is None
 
 
 @pytest.mark.parametrize("port", [80, 443, 8000, 8008, 8080, 8443, 8888])

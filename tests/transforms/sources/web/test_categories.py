@@ -1,72 +1,17 @@
-"""What kind of place a hostname is, and which may vote."""
+"""The category of a host that no rule knows: asked of a model, once."""
 
 import asyncio
-import json
-from importlib import resources
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
-from hypothesis import example, given
-from hypothesis import strategies as st
 
-from tests.case_files import cases
-from ufo.schemas.records import CATEGORIES, TRANSPORT, Passage
-from ufo.schemas.text import host_named
+from ufo.schemas.records import CATEGORIES, TRANSPORT
 from ufo.transforms.judges.llm.asking import Asker
 from ufo.transforms.llm.fake import FakeClient
 from ufo.transforms.llm.request import Choice, LlmError, Request
 from ufo.transforms.prompts import load_prompts
-from ufo.transforms.sources import web
-from ufo.transforms.sources.web.categories import category_of, hostname_of, hosts_chosen, kind_of
-from ufo.transforms.sources.web.source import Visit
-
-HOSTS = cases(Path(__file__).with_name("hosts.txt"))
-
-
-@pytest.mark.parametrize(
-    ("kind", "host"), [(kind, host) for kind, hosts in HOSTS for host in hosts.split()]
-)
-def test_the_most_specific_rule_decides(kind: str, host: str) -> None:
-    assert category_of(host) == category_of(host.upper() + ".") == {"unknown": None}.get(kind, kind)
-
-
-def test_a_hostname_of_letters_beyond_ascii_is_compared_as_the_dns_has_it() -> None:
-    assert hostname_of("https://WWW.Bücher.example./a") == "xn--bcher-kva.example"
-    assert hostname_of("https://user@WWW.Example.org:8080/a?b#c") == "example.org"
-
-
-def test_each_rule_is_a_domain_of_one_kind() -> None:
-    """Else a rule would never apply: hosts are compared as `host_named` writes them."""
-    text = resources.files(web).joinpath("categories.yaml").read_text("utf-8")
-    seen: dict[tuple[str, str], str] = {}
-    for kind, lists in yaml.safe_load(text).items():
-        assert kind in CATEGORIES
-        for shape, entries in lists.items():
-            for entry in entries:
-                assert host_named(entry, wild=True) == entry
-                assert seen.setdefault((shape, entry), kind) == kind
-
-
-@given(st.text(max_size=30))
-@example(".0")
-@example("a..b")
-@example("。0")
-@example("")
-def test_any_text_is_of_one_kind_or_none(host: str) -> None:
-    assert category_of(host) in (*CATEGORIES, None)
-
-
-@pytest.mark.parametrize(
-    ("chosen", "host", "kind", "told"), cases(Path(__file__).with_name("chosen.txt"))
-)
-def test_what_is_admitted(chosen: str, host: str, kind: str, told: str) -> None:
-    passage = Passage("", hostname=host, source_category=kind)
-    assert hosts_chosen(**json.loads(chosen)).keeps("", passage) is (told == "admitted")
-
-
-# --- hostnames that no rule knows -----------------------------------------------------------------
+from ufo.transforms.sources.web.categories import kind_of
+from ufo.transforms.sources.web.source import PageVisits
 
 
 def asker_of(script: Any) -> tuple[FakeClient, Asker]:
@@ -81,7 +26,7 @@ def test_rules_come_first_and_each_unknown_host_is_asked_about_once() -> None:
     hosts = ["the-herald.example", "en.wikipedia.org", "www.the-herald.example", "diary.example"]
 
     async def kinds() -> list[str]:
-        visit = Visit("web", "r", asker)
+        visit = PageVisits("web", "r", asker)
         return await asyncio.gather(*(visit.kind(f"https://{host}/a") for host in hosts * 2))
 
     assert asyncio.run(kinds()) == ["news", "wiki", "news", "blog"] * 2
@@ -125,8 +70,8 @@ def test_a_reply_without_a_kind_is_other_recorded_and_not_kept(reply: Choice | s
 def test_a_request_that_fails_is_other_and_a_final_error_ends_the_run() -> None:
     replies: list[Any] = ["**Government_Website**\n", "It is other.", LlmError("broken", TRANSPORT)]
     _, asker = asker_of([*replies, LlmError("wrong key", TRANSPORT, final=True)])
-    found = [asyncio.run(kind_of(f"x{n}.example", asker)) for n in range(3)]
-    assert found == ["government_website", "other", "other"]
+    kinds = [asyncio.run(kind_of(f"x{n}.example", asker)) for n in range(3)]
+    assert kinds == ["government_website", "other", "other"]
     with pytest.raises(LlmError):
         asyncio.run(kind_of("x.example", asker))
     assert asyncio.run(kind_of("x.example")) == "other"  # offline

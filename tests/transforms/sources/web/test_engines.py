@@ -59,7 +59,7 @@ def test_results(name: str, reply: Any, results: list[Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "day"),
+    ("date", "day"),
     [
         *(
             ("Mar 5, 2021", "2021-03-05"),
@@ -71,9 +71,9 @@ def test_results(name: str, reply: Any, results: list[Any]) -> None:
     ],
 )
 @pytest.mark.parametrize("field", ["publishedDate", "pubdate"])
-def test_the_date_of_a_result(field: str, said: str, day: str | None) -> None:
-    (found,) = api_of("searxng").results({"results": [{field: said}]})
-    assert found.published_at == day
+def test_the_date_of_a_result(field: str, date: str, day: str | None) -> None:
+    (search_result,) = api_of("searxng").results({"results": [{field: date}]})
+    assert search_result.published_at == day
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_serper_answers_with_any_part_of_a_result(part: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("parts", "found"),
+    ("parts", "search_result"),
     [
         ({"answerBox": {"snippet": "In 1932."}}, SearchResult(None, None, "In 1932.", None, True)),
         (
@@ -102,15 +102,17 @@ def test_serper_answers_with_any_part_of_a_result(part: str) -> None:
     ],
     ids=["a snippet", "a date", "a kind and an address", "an attribute"],
 )
-def test_what_serper_shows_above_the_pages(parts: dict[str, Any], found: SearchResult) -> None:
-    assert list(api_of("serper").results(parts)) == [found]
+def test_what_serper_shows_above_the_pages(
+    parts: dict[str, Any], search_result: SearchResult
+) -> None:
+    assert list(api_of("serper").results(parts)) == [search_result]
 
 
 @pytest.mark.parametrize("tag", ["strong", "b", "em"])
 def test_brave_s_marks_of_words_are_left_out(tag: str) -> None:
     item = {"title": f"<{tag}>A</{tag}>", "description": f"Of <{tag}>a</{tag}>."}
-    (found,) = api_of("brave").results({"web": {"results": [item]}})
-    assert found == SearchResult(None, "A", "Of a.")
+    (search_result,) = api_of("brave").results({"web": {"results": [item]}})
+    assert search_result == SearchResult(None, "A", "Of a.")
 
 
 @pytest.mark.parametrize("code", ["QUOTA_LIMITED", "USAGE_LIMIT_EXCEEDED"])
@@ -146,8 +148,8 @@ def test_nothing_found_and_no_answer_differ(name: str, reply: Any, answers: bool
     ("name", "status", "text", "says"), TABLES["refusals"].values(), ids=TABLES["refusals"]
 )
 def test_refusals_with_the_remedy(name: str, status: int, text: str, says: str | None) -> None:
-    found = api_of(name).refused(status, text, "http://engine")
-    assert says in found if says else found == ""
+    message = api_of(name).refused(status, text, "http://engine")
+    assert says in message if says else message == ""
 
 
 @pytest.mark.parametrize(
@@ -158,9 +160,9 @@ def test_an_engine_says_what_it_lacks(
 ) -> None:
     monkeypatch.setenv(f"{name.upper()}_API_KEY", key)
     monkeypatch.setenv(f"{name.upper()}_BASE_URL", url)
-    found = WebSource(search=name).unavailable() or ""
-    assert says in found if says else found == ""
-    assert "secret" not in found
+    message = WebSource(search=name).unavailable() or ""
+    assert says in message if says else message == ""
+    assert "secret" not in message
 
 
 KEYS = """organic answerBox knowledgeGraph attributes snippet title answer date link type results

@@ -19,7 +19,9 @@ from tests.transforms.sources.web.pages import TABLES, get, no_pause
 from ufo.transforms.sources.web import documents as reasons
 from ufo.transforms.sources.web import fetch, readers
 from ufo.transforms.sources.web.documents import FetchedPage
-from ufo.transforms.sources.web.fetch import Cached, Hosts, rules_of
+from ufo.transforms.sources.web.host_limits import Hosts
+from ufo.transforms.sources.web.robots import rules_of
+from ufo.transforms.sources.web.timed_cache import TimedCache
 from ufo.transforms.sources.web.transport import ROBOT, USER_AGENT
 
 PLAIN = {"content-type": "text/plain"}
@@ -129,9 +131,9 @@ def test_a_page_of_a_type_that_can_be_read_comes(web: LocalWeb, kind: str) -> No
 
 @pytest.mark.parametrize("kind", UNTOLD)
 def test_a_page_of_an_untold_type_comes_if_its_first_bytes_tell(web: LocalWeb, kind: str) -> None:
-    told = {"content-type": kind} if kind else {}
-    assert at(web, Reply(b"<!DOCTYPE html>words", 200, told)).content_type == "text/html"
-    assert at(web, Reply(b"words", 200, told)).reason == reasons.UNSUPPORTED_TYPE
+    headers = {"content-type": kind} if kind else {}
+    assert at(web, Reply(b"<!DOCTYPE html>words", 200, headers)).content_type == "text/html"
+    assert at(web, Reply(b"words", 200, headers)).reason == reasons.UNSUPPORTED_TYPE
 
 
 @pytest.mark.parametrize(("most", "reason"), [(24, None), (23, reasons.TOO_LARGE)])
@@ -342,45 +344,45 @@ def test_a_host_has_a_pause_between_requests_and_another_host_its_own(
     async def ask() -> list[float]:
         hosts = Hosts(workers=workers, sleep=sleep, clock=lambda: now)
         hosts.crawl_delay("a", delay)
-        found = []
+        starts = []
         for name in names:
             async with hosts.turn(name):
-                found.append(round(now, 6))
-        return found
+                starts.append(round(now, 6))
+        return starts
 
     assert asyncio.run(ask()) == moments
 
 
 @pytest.mark.parametrize(("workers", "most"), [(1, 2), (2, 1), (3, 1)])
 def test_no_more_than_a_few_are_under_way_at_a_host(workers: int, most: int) -> None:
-    hosts, under_way, found = Hosts(workers, sleep=no_pause), [0], [0]
+    hosts, under_way, counts = Hosts(workers, sleep=no_pause), [0], [0]
 
-    async def one() -> None:
+    async def take_turn() -> None:
         async with hosts.turn("a"):
             under_way[0] += 1
-            found.append(under_way[0])
+            counts.append(under_way[0])
             await asyncio.sleep(0)
             await asyncio.sleep(0)
             under_way[0] -= 1
 
     async def many() -> None:
-        await asyncio.gather(*(one() for _ in range(9)))
+        await asyncio.gather(*(take_turn() for _ in range(9)))
 
     asyncio.run(many())
-    assert max(found) == most
+    assert max(counts) == most
 
 
 def made_for(moments: list[float], keys: str, most: int = 2, fails: bool = False) -> str:
     """For which of these keys, asked for at these moments, a value is made."""
-    now, made = 0.0, ""
+    now, made_keys = 0.0, ""
 
     async def ask() -> None:
-        nonlocal now, made
-        cached = Cached[str](most, 10.0, clock=lambda: now)
+        nonlocal now, made_keys
+        cached = TimedCache[str](most, 10.0, clock=lambda: now)
 
         async def make() -> str:
-            nonlocal made
-            made += key
+            nonlocal made_keys
+            made_keys += key
             if fails:
                 raise OSError("gone")
             return key
@@ -390,11 +392,11 @@ def made_for(moments: list[float], keys: str, most: int = 2, fails: bool = False
                 assert (await cached.get(key, make))[0] == key
 
     asyncio.run(ask())
-    return made
+    return made_keys
 
 
 @pytest.mark.parametrize(
-    ("moments", "keys", "made"),
+    ("moments", "keys", "made_keys"),
     [
         pytest.param([0.0, 9.9], "aa", "a", id="as long as it is fresh"),
         pytest.param([0.0, 10.0], "aa", "aa", id="no longer"),
@@ -403,8 +405,8 @@ def made_for(moments: list[float], keys: str, most: int = 2, fails: bool = False
         pytest.param([0.0] * 5, "abaca", "abc", id="what was used stays"),
     ],
 )
-def test_a_value_is_made_once(moments: list[float], keys: str, made: str) -> None:
-    assert made_for(moments, keys) == made
+def test_a_value_is_made_once(moments: list[float], keys: str, made_keys: str) -> None:
+    assert made_for(moments, keys) == made_keys
 
 
 def test_a_value_that_failed_is_made_again() -> None:

@@ -216,10 +216,10 @@ def test_the_beginning_of_a_text(text: list[str], left: list[str]) -> None:
 )
 def test_an_element_of_links_to_other_pages_is_dropped(element: str, stays: bool) -> None:
     tree = document_fromstring(f"<body><div><p>{FIRST}</p>{element}</div></body>")
-    said = document_fromstring(element).text_content()
+    words = document_fromstring(element).text_content()
     drop_links_out(tree)
     assert FIRST in tree.text_content()
-    assert (said in tree.text_content()) is stays
+    assert (words in tree.text_content()) is stays
 
 
 @pytest.mark.parametrize(
@@ -303,9 +303,9 @@ SCRIPTS = (
 def test_a_page_of_a_few_lines_is_no_article_where_it_says_so(
     words: str, reason: str | None
 ) -> None:
-    found = article(f"<body><p>{FIRST} {LAST}</p><p data-x='{words}'>{words}.</p></body>")
-    assert found.reason == reason
-    assert bool(found.text) is (reason is None)
+    document = article(f"<body><p>{FIRST} {LAST}</p><p data-x='{words}'>{words}.</p></body>")
+    assert document.reason == reason
+    assert bool(document.text) is (reason is None)
 
 
 @pytest.mark.parametrize(

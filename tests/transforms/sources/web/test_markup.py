@@ -45,9 +45,9 @@ def test_markup_is_read_as_a_page_shows_it(body: str, lines: str) -> None:
     ],
 )
 def test_a_sentence_that_cannot_be_told_is_counted(body: str) -> None:
-    found = article(body)
-    assert found.left_out == 1
-    assert found.text == "\n".join([*PARAGRAPHS, END])
+    document = article(body)
+    assert document.left_out == 1
+    assert document.text == "\n".join([*PARAGRAPHS, END])
 
 
 @pytest.mark.parametrize(

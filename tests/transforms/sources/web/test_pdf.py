@@ -87,12 +87,12 @@ def test_a_line_of_a_pdf(stream: str, text: str) -> None:
 
 
 def test_a_sentence_that_cannot_be_told_is_left_out_and_counted() -> None:
-    found = read(
+    document = read(
         """BT /F1 12 Tf 14 TL 72 700 Td (It is red. It cost 45) Tj /F1 8 Tf 4 Ts (7) Tj
         /F1 12 Tf 0 Ts ( marks.) Tj T* (It is old.) Tj ET"""
     )
-    assert found.text == "It is red.\nIt is old."
-    assert found.left_out == 1
+    assert document.text == "It is red.\nIt is old."
+    assert document.left_out == 1
 
 
 def test_marks_go_on_from_page_to_page() -> None:
@@ -105,8 +105,8 @@ def test_marks_go_on_from_page_to_page() -> None:
 
 
 def test_the_font_says_which_letters_bytes_are() -> None:
-    found = read(r"BT /F1 12 Tf 72 700 Td (It is \223Gr\374n\224 \226 5 \200.) Tj ET")
-    assert found.text == "It is “Grün” – 5 €."
+    document = read(r"BT /F1 12 Tf 72 700 Td (It is \223Gr\374n\224 \226 5 \200.) Tj ET")
+    assert document.text == "It is “Grün” – 5 €."
 
 
 def test_a_page_without_contents_has_no_text() -> None:

@@ -40,8 +40,8 @@ def test_a_page_is_read_in_one_process(readers: Readers, monkeypatch: pytest.Mon
     assert document.spans == reasons.sentences_of(document.text)
     (reader,) = processes() - before
     assert b"sk-secret" not in Path(f"/proc/{reader}/environ").read_bytes()
-    found = readers.read(fetched(pdf("Lakes", ["The lake is deep."]), "application/pdf"))
-    assert "deep" in found.text
+    pdf_document = readers.read(fetched(pdf("Lakes", ["The lake is deep."]), "application/pdf"))
+    assert "deep" in pdf_document.text
     assert processes() - before == {reader}
     readers.close()
     assert processes() == before
@@ -62,12 +62,12 @@ def test_budgets_of_pages(body: bytes, budget: Any, lost: set[str]) -> None:
     with closing(Readers(**budget)) as readers:
         assert readers.read(fetched(html())).reason is None
         kind = "application/pdf" if body.startswith(b"%PDF") else "text/html"
-        found = readers.read(fetched(body, kind))
+        document = readers.read(fetched(body, kind))
         assert readers.read(fetched(html())).text == "\n".join(PARAGRAPHS)
-    assert found.reason in lost
-    assert found.text == ""
-    assert list(found.spans) == []
-    assert found.detail
+    assert document.reason in lost
+    assert document.text == ""
+    assert list(document.spans) == []
+    assert document.detail
 
 
 def test_a_killed_process_is_replaced(readers: Readers, monkeypatch: pytest.MonkeyPatch) -> None:

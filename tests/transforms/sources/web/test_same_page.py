@@ -77,7 +77,7 @@ def test_any_text_has_a_key(url: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "same"),
+    ("page", "other", "same"),
     [
         pytest.param(("/a", None, "x"), ("/b", None, "x"), False, id="equal texts alone"),
         pytest.param(("/a", "/c", "x"), ("/b", "/c", "y"), True, id="the same canonical address"),
@@ -88,11 +88,11 @@ def test_any_text_has_a_key(url: str) -> None:
     ],
 )
 def test_pages_that_were_read(
-    one: tuple[str, str | None, str], other: tuple[str, str | None, str], same: bool
+    page: tuple[str, str | None, str], other: tuple[str, str | None, str], same: bool
 ) -> None:
     first, second = [
         page_keys([f"https://a.example{path}"], address(canonical), text)
-        for path, canonical, text in (one, other)
+        for path, canonical, text in (page, other)
     ]
     assert bool(first & second) == same
 

@@ -23,7 +23,7 @@ from ufo.transforms.llm.shared import end_run
 from ufo.transforms.loop import wait_for
 from ufo.transforms.sources.fact_source import Found, SourceContext
 from ufo.transforms.sources.web.engines import APIS, SearchResult, Serper
-from ufo.transforms.sources.web.pages import PageText
+from ufo.transforms.sources.web.ranking import PageText
 from ufo.transforms.sources.web.source import WebSource
 from ufo.transforms.sources.web.transport import MOST_BYTES
 
@@ -40,19 +40,19 @@ def engines(monkeypatch: pytest.MonkeyPatch) -> Iterator[Engines]:
         wait_for(end_run("test"))  # close what a test opened
 
 
-def made(
+def web_source(
     day: datetime = NOW, resolve: Any = None, cache: Any = None, sleep: Any = no_pause, **more: Any
 ) -> WebSource:
     calls = CallSettings(run="test", cache=cache and str(cache))
-    given = {"allow_private_hosts": True, "context": SourceContext(calls), **more}
-    source = WebSource(**given)
+    arguments = {"allow_private_hosts": True, "context": SourceContext(calls), **more}
+    source = WebSource(**arguments)
     source.name, source.sleep, source.clock, source.resolve = "web", sleep, lambda: day, resolve
     source.open()
     return source
 
 
 def look_up(*queries: str, **options: Any) -> list[Found]:
-    return wait_for(made(**options).look_up(opened(queries)))
+    return wait_for(web_source(**options).look_up(opened(queries)))
 
 
 def search(*queries: str, **options: Any) -> list[Found]:
@@ -60,8 +60,8 @@ def search(*queries: str, **options: Any) -> list[Found]:
     return look_up(*queries, passages_per_page=0, **options)
 
 
-def texts(found: Found) -> list[str]:
-    return [hit.passage.text for hit in found.passages]
+def texts(answer: Found) -> list[str]:
+    return [hit.passage.text for hit in answer.passages]
 
 
 def test_the_queries_of_a_response_are_one_request(engines: Engines) -> None:
@@ -76,10 +76,10 @@ def test_the_queries_of_a_response_are_one_request(engines: Engines) -> None:
     assert nothing.outcome == NOANS
     assert nothing.reason == NO_PASSAGES
     assert nothing.error_type == ""
-    found = search(*(f"Query {n}?" for n in range(229)), "b?")  # no more than the engine takes
+    answers = search(*(f"Query {n}?" for n in range(229)), "b?")  # no more than the engine takes
     assert sorted(map(len, engines.bodies[1:])) == [30, 100, 100]
-    assert texts(found[229]) == ["Of b.", "More of b."]
-    assert len(found) == 230
+    assert texts(answers[229]) == ["Of b.", "More of b."]
+    assert len(answers) == 230
 
 
 def test_snippets_answer_box_and_knowledge_graph_are_passages(engines: Engines) -> None:
@@ -91,12 +91,12 @@ def test_snippets_answer_box_and_knowledge_graph_are_passages(engines: Engines) 
         snippet("Beyond the pages asked for.", link="https://a.example/last"),
         **TABLES["boxes"],
     )
-    (found,) = search("q?", pages=4)
-    rows = [hit.passage for hit in found.passages]
-    told = "Alma Bridge: Bridge in Norway. Over the Alma. Opened: 1932."
+    (answer,) = search("q?", pages=4)
+    rows = [hit.passage for hit in answer.passages]
+    text = "Alma Bridge: Bridge in Norway. Over the Alma. Opened: 1932."
     assert [(row.text, row.title, row.url, row.hostname, row.published_at) for row in rows] == [
         ("In 1932", "Box", "https://box.example", "box.example", None),
-        (told, "Alma Bridge", "https://graph.example", "graph.example", None),
+        (text, "Alma Bridge", "https://graph.example", "graph.example", None),
         ("Plain.", "T", "https://a.example/x", "a.example", "2021-03-05"),
         ("Old.", "A page", None, None, None),
         ("Half \ufffd", "\ufffd", "https://example.org/page", "example.org", None),
@@ -122,18 +122,18 @@ def test_what_passes_is_tried_again(engines: Engines, fault: Any) -> None:
     async def sleep(seconds: float) -> None:
         pauses.append(seconds)
 
-    (found,) = search("\ud83d?", sleep=sleep)
-    assert texts(found) == ["Found."]
+    (answer,) = search("\ud83d?", sleep=sleep)
+    assert texts(answer) == ["Found."]
     assert len(pauses) == 2
     assert engines.requests == 3
     assert min(pauses) >= (0.02 if isinstance(fault, tuple) else 0)
 
 
-def failed(found: Sequence[Found]) -> str:
+def failed(answers: Sequence[Found]) -> str:
     """What all of these say that failed alike."""
-    told = {(one.passages, one.outcome, one.reason, one.error_type) for one in found}
-    assert told == {((), ERROR, TRANSPORT, "SendError")}
-    (message,) = {one.message for one in found}
+    outcomes = {(one.passages, one.outcome, one.reason, one.error_type) for one in answers}
+    assert outcomes == {((), ERROR, TRANSPORT, "SendError")}
+    (message,) = {one.message for one in answers}
     return message
 
 
@@ -151,11 +151,11 @@ def failed(found: Sequence[Found]) -> str:
 )
 def test_a_search_that_fails(engines: Engines, fault: Any, times: int, says: str) -> None:
     engines.faults.extend([fault] * times)
-    found = search("a?", "b?")
-    assert says in failed(found)
-    assert len(found[0].usage) == engines.requests <= times
-    assert found[1].usage == ()
-    rows = [(row.step, row.source, row.response_id) for row in found[0].usage]
+    answers = search("a?", "b?")
+    assert says in failed(answers)
+    assert len(answers[0].usage) == engines.requests <= times
+    assert answers[1].usage == ()
+    rows = [(row.step, row.source, row.response_id) for row in answers[0].usage]
     assert {*rows} == {("search", "web", "r")}
 
 
@@ -163,10 +163,10 @@ class Fragile(Serper):
     """Reads Serper's replies, but for one that its reader did not think of."""
 
     def results(self, reply: Any) -> Iterator[SearchResult]:
-        for one in super().results(reply):
-            if one.text == "odd":
+        for search_result in super().results(reply):
+            if search_result.text == "odd":
                 raise ZeroDivisionError("of a reader")
-            yield one
+            yield search_result
 
 
 @pytest.mark.parametrize(
@@ -245,7 +245,7 @@ def test_an_engine_that_is_none_ends_the_run_at_once(
 
 def test_the_same_refusal_of_every_search_ends_the_run(engines: Engines) -> None:
     engines.faults.extend([(422, {"message": "No such product."})] * 9)
-    source = made(passages_per_page=0)
+    source = web_source(passages_per_page=0)
 
     def searched() -> None:
         for query in ("a?", "b?", "c?"):
@@ -281,11 +281,11 @@ def test_an_engine_without_a_key_says_that_it_wants_one(
 
 def test_a_web_page_after_searches_that_succeeded_is_tried_again(engines: Engines) -> None:
     engines.results |= {"a?": result(snippet("Of a.")), "b?": result(snippet("Of b."))}
-    source = made(passages_per_page=0)
+    source = web_source(passages_per_page=0)
     wait_for(source.look_up(opened(["a?"])))
     engines.faults.append(HTML)
-    (found,) = wait_for(source.look_up(opened(["b?"])))
-    assert texts(found) == ["Of b."]
+    (answer,) = wait_for(source.look_up(opened(["b?"])))
+    assert texts(answer) == ["Of b."]
 
 
 def test_the_key_is_nowhere_but_in_the_header(
@@ -309,8 +309,8 @@ def listed(engines: Engines, query: str, *paths: str, snippet: str = "The snippe
     return query
 
 
-def reasons(*found: Found) -> list[str]:
-    return [failure.error_type for one in found for failure in one.failures]
+def reasons(*answers: Found) -> list[str]:
+    return [failure.error_type for one in answers for failure in one.failures]
 
 
 @pytest.mark.slow
@@ -331,10 +331,10 @@ def test_the_best_sentences_come_with_those_around_them(engines: Engines, tmp_pa
     assert len(two) == 2
     dense = {"web_retriever": "dense", "embedder": str(write_embedder(tmp_path, "paraffin"))}
     query = listed(engines, "xyzzy of paraffin", "/lighthouse")
-    (found,) = look_up(query, context_sentences=0, **dense)
-    assert "paraffin" in found.passages[0].passage.text
-    (found,) = look_up(listed(engines, "xyzzy jetty", "/dated", "/chain"))
-    pier, beacon = [hit.passage for hit in found.passages]
+    (answer,) = look_up(query, context_sentences=0, **dense)
+    assert "paraffin" in answer.passages[0].passage.text
+    (answer,) = look_up(listed(engines, "xyzzy jetty", "/dated", "/chain"))
+    pier, beacon = [hit.passage for hit in answer.passages]
     assert pier.title == "The new pier"
     assert pier.published_at == "2020-05-17"
     assert beacon.url == engines.web.url("/beacon")
@@ -356,7 +356,7 @@ MOVED = (
 
 
 @pytest.mark.parametrize(
-    ("page", "said", "failures"),
+    ("page", "words", "failures"),
     [
         pytest.param(WALL, "The snippet.", ["bot_wall"], id="a check for robots"),
         pytest.param(MOVED.format("/beacon"), BEACON[0], [], id="a page that has moved"),
@@ -364,24 +364,24 @@ MOVED = (
         pytest.param(MOVED.format("/gone"), "The snippet.", ["http_404"], id="moved to nothing"),
     ],
 )
-def test_a_page_that_is_none(engines: Engines, page: str, said: str, failures: list[str]) -> None:
+def test_a_page_that_is_none(engines: Engines, page: str, words: str, failures: list[str]) -> None:
     serve(engines, {"/page": page, "/again": MOVED.format("/beacon")})
-    (found,) = look_up(listed(engines, "xyzzy beacon", "/page"))
-    (hit,) = found.passages
-    assert said.partition(". ")[0] in hit.passage.text
-    assert reasons(found) == failures
-    assert {failure.key for failure in found.failures} <= {engines.web.url("/page")}
+    (answer,) = look_up(listed(engines, "xyzzy beacon", "/page"))
+    (hit,) = answer.passages
+    assert words.partition(". ")[0] in hit.passage.text
+    assert reasons(answer) == failures
+    assert {failure.key for failure in answer.failures} <= {engines.web.url("/page")}
     if failures == ["http_404"]:
-        (failure,) = found.failures
+        (failure,) = answer.failures
         assert f"it sends its readers to {engines.web.url('/gone')}; answered" in failure.message
 
 
 def test_the_sentences_that_a_page_loses_are_counted(engines: Engines) -> None:
     body = "<p>The mole is old. It has steps.</p><p>It cost 5<sup>99</sup> marks. It is long.</p>"
     serve(engines, {"/mole": f"<html><body><main><h1>Mole</h1>{body}</main></body></html>"})
-    (found,) = look_up(listed(engines, "xyzzy mole", "/mole"), passages_per_page=9)
-    assert "marks" not in " ".join(texts(found))
-    (failure,) = found.failures
+    (answer,) = look_up(listed(engines, "xyzzy mole", "/mole"), passages_per_page=9)
+    assert "marks" not in " ".join(texts(answer))
+    (failure,) = answer.failures
     assert failure.key == engines.web.url("/mole")
     assert failure.error_type == "sentences_left_out"
     assert failure.message.startswith("1 sentence left out")
@@ -393,8 +393,8 @@ def test_the_addresses_of_a_page_are_one_passage_and_one_place(engines: Engines)
     serve(engines, dict.fromkeys(["/real?utm_source=x", "/print"], page))
     same = ["/real?utm_source=x", "/real#top", "/print", "/amp/real", "/real?fbclid=1&gclid=2"]
     query = listed(engines, "xyzzy mole", *same, "/beacon", "/lighthouse")
-    (found,) = look_up(query, pages=2)
-    urls = [hit.passage.url for hit in found.passages]
+    (answer,) = look_up(query, pages=2)
+    urls = [hit.passage.url for hit in answer.passages]
     assert urls == [engines.web.url("/real?utm_source=x"), engines.web.url("/beacon")]
     assert "/lighthouse" not in engines.web.paths()
 
@@ -403,10 +403,10 @@ def test_the_address_under_which_a_page_can_be_read_is_taken(engines: Engines) -
     stated = f"<link rel=canonical href='{engines.web.url('/gone')}'>"
     page = html("Mole", ["The mole has steps. It is old."] * 9, head=stated)
     serve(engines, {"/print": page.decode()})
-    (found,) = look_up(listed(engines, "xyzzy mole", "/gone", "/print", "/beacon"), pages=2)
-    urls = [hit.passage.url for hit in found.passages]
+    (answer,) = look_up(listed(engines, "xyzzy mole", "/gone", "/print", "/beacon"), pages=2)
+    urls = [hit.passage.url for hit in answer.passages]
     assert urls == [engines.web.url("/print"), engines.web.url("/beacon")]
-    assert reasons(found) == ["http_404"]
+    assert reasons(answer) == ["http_404"]
 
 
 def test_what_the_engine_says_of_a_page_is_in_its_passage(engines: Engines) -> None:
@@ -415,13 +415,13 @@ def test_what_the_engine_says_of_a_page_is_in_its_passage(engines: Engines) -> N
     asked = {"question": "Who?", "snippet": "By Oda Lund.", "link": "https://lund.example"}
     organic = snippet("The snippet.", link=url)
     engines.results["q?"] = result(organic, answerBox=box, peopleAlsoAsk=[asked])
-    (found,) = look_up("q?")
-    lund, beacon = [hit.passage for hit in found.passages]
+    (answer,) = look_up("q?")
+    lund, beacon = [hit.passage for hit in answer.passages]
     assert (lund.text, lund.url, lund.title) == ("By Oda Lund.", "https://lund.example", "Who?")
     assert beacon.url == url
     assert beacon.text.startswith(f"31 metres\n{BEACON[0].partition('. ')[0]}")
-    (found,) = search("q?")
-    assert texts(found) == ["By Oda Lund.", "31 metres\nThe snippet."]
+    (answer,) = search("q?")
+    assert texts(answer) == ["By Oda Lund.", "31 metres\nThe snippet."]
 
 
 def test_what_is_said_of_a_page_by_its_canonical_address_is_in_its_passage(
@@ -433,8 +433,8 @@ def test_what_is_said_of_a_page_by_its_canonical_address_is_in_its_passage(
     box = {"answer": "31 steps", "link": engines.web.url("/real")}
     organic = snippet("The snippet.", link=engines.web.url("/print"))
     engines.results["q?"] = result(organic, answerBox=box)
-    (found,) = look_up("q?")
-    assert [text.split("\n")[0] for text in texts(found)] == ["31 steps"]
+    (answer,) = look_up("q?")
+    assert [text.split("\n")[0] for text in texts(answer)] == ["31 steps"]
 
 
 @pytest.mark.slow
@@ -444,10 +444,10 @@ def test_hostile_documents_cost_themselves_alone(engines: Engines) -> None:
     good = {path: Reply(html("Tower", [said] * 12), 200, TEXT) for path, said in towers.items()}
     engines.web.pages |= {path: reply for path, (reply, _) in bad.items()} | good
     query = listed(engines, "xyzzy how high is the tower", *bad, *good, snippet="")
-    (found,) = look_up(query, pages=100)
-    texts = " ".join(hit.passage.text for hit in found.passages)
+    (answer,) = look_up(query, pages=100)
+    texts = " ".join(hit.passage.text for hit in answer.passages)
     assert all(f"Tower {n} is" in texts for n in range(50))
-    lost = {failure.key: failure.error_type for failure in found.failures}
+    lost = {failure.key: failure.error_type for failure in answer.failures}
     for path, (_, allowed) in bad.items():
         assert lost.pop(engines.web.url(path), None) in allowed, path
     assert lost == {}
@@ -457,20 +457,20 @@ def breaks(patch: pytest.MonkeyPatch, error: Exception) -> None:
     """Raise an error where the page of the beacon is read."""
     windows = PageText.windows
 
-    def broken(self: PageText, query: str, *given: Any) -> list[tuple[str, float]]:
-        found = windows(self, query, *given)
-        if "beacon" in found[0][0]:
+    def broken(self: PageText, query: str, *options: Any) -> list[tuple[str, float]]:
+        ranked = windows(self, query, *options)
+        if "beacon" in ranked[0][0]:
             raise error
-        return found
+        return ranked
 
     patch.setattr(PageText, "windows", broken)
 
 
 def test_a_broken_result_costs_itself(engines: Engines, monkeypatch: pytest.MonkeyPatch) -> None:
     breaks(monkeypatch, ZeroDivisionError("of a library"))
-    (found,) = look_up(listed(engines, "xyzzy beacon or lighthouse", "/beacon", "/lighthouse"))
-    assert [hit.passage.url for hit in found.passages] == [engines.web.url("/lighthouse")]
-    (failure,) = found.failures
+    (answer,) = look_up(listed(engines, "xyzzy beacon or lighthouse", "/beacon", "/lighthouse"))
+    assert [hit.passage.url for hit in answer.passages] == [engines.web.url("/lighthouse")]
+    (failure,) = answer.failures
     assert failure.key == engines.web.url("/beacon")
     assert failure.error_type == "ZeroDivisionError"
 
@@ -494,22 +494,22 @@ def test_a_page_that_is_redirected(
 ) -> None:
     there = engines.web.url("/beacon").replace("127.0.0.1", "localhost")
     engines.web.pages["/moved"] = Reply(b"", 302, {"location": there})
-    (found,) = look_up(listed(engines, "xyzzy beacon", "/moved"), **options)
-    assert [hit.passage.url for hit in found.passages] == [there] * passages
+    (answer,) = look_up(listed(engines, "xyzzy beacon", "/moved"), **options)
+    assert [hit.passage.url for hit in answer.passages] == [there] * passages
 
 
 def test_a_page_without_a_title_has_that_of_the_search(engines: Engines) -> None:
     text = "The mole of Skarvik was built by the crew of a whaler in the winter of 1874. " * 9
     engines.web.pages["/untitled"] = Reply(f"<body><p>{text}</p><p>End.</p>".encode(), 200, TEXT)
-    (found,) = look_up(listed(engines, "xyzzy mole of Skarvik", "/untitled"))
-    assert [hit.passage.url for hit in found.passages] == [engines.web.url("/untitled")]
-    assert [hit.passage.title for hit in found.passages] == ["Title of /untitled"]
+    (answer,) = look_up(listed(engines, "xyzzy mole of Skarvik", "/untitled"))
+    assert [hit.passage.url for hit in answer.passages] == [engines.web.url("/untitled")]
+    assert [hit.passage.title for hit in answer.passages] == ["Title of /untitled"]
 
 
 def test_without_leave_a_private_page_is_not_fetched(engines: Engines) -> None:
-    (found,) = look_up(listed(engines, "xyzzy private", "/lighthouse"), allow_private_hosts=False)
-    assert [hit.passage.text for hit in found.passages] == ["The snippet."]
-    assert reasons(found) == ["refused_address"]
+    (answer,) = look_up(listed(engines, "xyzzy private", "/lighthouse"), allow_private_hosts=False)
+    assert [hit.passage.text for hit in answer.passages] == ["The snippet."]
+    assert reasons(answer) == ["refused_address"]
     # The engine is the user's own and may be local.
     assert engines.web.requests == []
     assert engines.requests == 1
@@ -517,29 +517,29 @@ def test_without_leave_a_private_page_is_not_fetched(engines: Engines) -> None:
 
 def test_a_page_of_several_queries_is_fetched_and_told_once(engines: Engines) -> None:
     queries = [listed(engines, f"xyzzy {n}", "/beacon", "/gone") for n in range(3)]
-    found = look_up(*queries)
+    answers = look_up(*queries)
     assert engines.web.paths().count("/beacon") == 1
-    assert [len(one.failures) for one in found] == [1, 0, 0]
-    usage = [row for one in found for row in one.usage]
-    told = [("page", "404"), ("page", "ok"), ("search", "ok")]
-    assert sorted((row.step, row.status) for row in usage) == told
+    assert [len(one.failures) for one in answers] == [1, 0, 0]
+    usage = [row for one in answers for row in one.usage]
+    steps = [("page", "404"), ("page", "ok"), ("search", "ok")]
+    assert sorted((row.step, row.status) for row in usage) == steps
     assert all(row.cost_usd == 0.0 for row in usage if row.step == "page")
     assert {(row.source, row.response_id) for row in usage} == {("web", "r")}
 
 
 def test_responses_at_the_same_time_share_searches_and_pages(engines: Engines) -> None:
     query = listed(engines, "xyzzy shared", "/beacon")
-    source = made()
+    source = web_source()
 
     async def together() -> list[list[Found]]:
         asked = (source.look_up(opened([query], f"s{n}")) for n in range(6))
         return list(await asyncio.gather(*asked))
 
-    found = wait_for(together())
+    answers = wait_for(together())
     assert engines.requests == 1
     assert engines.web.paths() == ["/beacon"]
-    assert len({hit.passage.text for (one,) in found for hit in one.passages}) == 1
-    searches = [row for (one,) in found for row in one.usage if row.step == "search"]
+    assert len({hit.passage.text for (one,) in answers for hit in one.passages}) == 1
+    searches = [row for (one,) in answers for row in one.usage if row.step == "search"]
     assert sorted(row.coalesced for row in searches) == [False] + [True] * 5
     assert len({row.request_id for row in searches}) == 1
 
@@ -549,16 +549,21 @@ def test_searches_and_pages_are_kept_for_a_day(engines: Engines, tmp_path: Path)
     cache = tmp_path / "cache.sqlite"
     asked, texts = [], set()
     for hours in (0, 20, 21, 0):
-        (found,) = look_up(query, cache=cache, day=NOW + timedelta(hours=hours))
+        (answer,) = look_up(query, cache=cache, day=NOW + timedelta(hours=hours))
         wait_for(end_run("test"))
-        passage, snippet = (hit.passage for hit in found.passages)
-        rows = {row.cached for row in found.usage}
+        passage, snippet = (hit.passage for hit in answer.passages)
+        rows = {row.cached for row in answer.usage}
         asked.append((engines.requests, len(engines.web.paths()), rows, passage.retrieved_at))
         texts.add((passage.text, snippet.text))
-        assert reasons(found) == ["http_404"]
-    one, two = NOW.isoformat(), (NOW + timedelta(hours=21)).isoformat()
-    told = [(1, 2, {False}, one), (1, 2, {True}, one), (2, 4, {False}, two), (2, 4, {True}, one)]
-    assert asked == told
+        assert reasons(answer) == ["http_404"]
+    first_time, second_time = NOW.isoformat(), (NOW + timedelta(hours=21)).isoformat()
+    expected = [
+        (1, 2, {False}, first_time),
+        (1, 2, {True}, first_time),
+        (2, 4, {False}, second_time),
+        (2, 4, {True}, first_time),
+    ]
+    assert asked == expected
     assert len(texts) == 1
     # What was fetched by leave of its user is not given to who may not ask.
     (refused,) = look_up(query, cache=cache, allow_private_hosts=False)
@@ -583,13 +588,13 @@ def test_another_search_is_another_answer(
     change: dict[str, Any],
     searches: int,
 ) -> None:
-    cache, given = tmp_path / "cache.sqlite", dict(change)
+    cache, options = tmp_path / "cache.sqlite", dict(change)
     engines.results |= {"a?": result(snippet("Of a.")), "b?": result(snippet("Of b."))}
     search("a?", cache=cache)
     wait_for(end_run("test"))
-    if given.pop("address", ""):
+    if options.pop("address", ""):
         monkeypatch.setenv("SERPER_BASE_URL", engines.url.replace("127.0.0.1", "localhost"))
-    search(given.pop("query", "a?"), cache=cache, **given)
+    search(options.pop("query", "a?"), cache=cache, **options)
     assert engines.requests == searches
 
 
@@ -617,12 +622,12 @@ def test_what_no_rule_knows_is_asked(engines: Engines, monkeypatch: pytest.Monke
     models = ClientSettings(endpoints("m", "http://127.0.0.1:1"))
     client = FakeClient(["wiki", "wiki"])
     context = SourceContext(CallSettings(run="test"), models, True, lambda: client)
-    (found,) = look_up(query, context=context, resolve=resolve)
-    assert [hit.passage.source_category for hit in found.passages] == ["wiki"]
-    assert BEACON[0].partition(". ")[0] in found.passages[0].passage.text
-    assert [row.step for row in found.usage] == ["search", "page", "category"]
-    (found,) = look_up(query, context=context, resolve=resolve, exclude_categories="wiki")
-    assert found.passages == []
+    (answer,) = look_up(query, context=context, resolve=resolve)
+    assert [hit.passage.source_category for hit in answer.passages] == ["wiki"]
+    assert BEACON[0].partition(". ")[0] in answer.passages[0].passage.text
+    assert [row.step for row in answer.usage] == ["search", "page", "category"]
+    (answer,) = look_up(query, context=context, resolve=resolve, exclude_categories="wiki")
+    assert answer.passages == []
 
 
 @pytest.mark.parametrize(("options", "says"), TABLES["options"].values(), ids=TABLES["options"])

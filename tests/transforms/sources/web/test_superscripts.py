@@ -25,9 +25,9 @@ def read(text: str, language: str = "") -> str:
     return " ".join((written + last).replace(UNREADABLE, "@").split())
 
 
-@pytest.mark.parametrize(("text", "said"), cases(Path(__file__).with_name("superscripts.txt")))
-def test_raised_text_is_read_by_what_is_around_it(text: str, said: str) -> None:
-    assert read(text) == said
+@pytest.mark.parametrize(("text", "reading"), cases(Path(__file__).with_name("superscripts.txt")))
+def test_raised_text_is_read_by_what_is_around_it(text: str, reading: str) -> None:
+    assert read(text) == reading
 
 
 def test_a_language_has_its_own_ordinals() -> None:
@@ -58,7 +58,7 @@ def test_a_long_remark_stands_apart() -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "text", "after", "said"),
+    ("before", "text", "after", "reading"),
     [
         ("H", "2", "O", "2"),
         ("log", "10", "100", "10 "),
@@ -67,9 +67,9 @@ def test_a_long_remark_stands_apart() -> None:
     ],
 )
 def test_lowered_digits_are_never_joined_to_digits(
-    before: str, text: str, after: str, said: str
+    before: str, text: str, after: str, reading: str
 ) -> None:
-    assert lowered(before, text, after) == said
+    assert lowered(before, text, after) == reading
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ CHARACTERS = "0123459.,  -–−×=%$£€()[]abexkmMV²\u00a0/⁄'’\n†*+:;"
 
 @given(*[st.text(CHARACTERS, max_size=9) for _ in range(3)])
 def test_digits_of_two_heights_are_never_one_number(before: str, raised: str, after: str) -> None:
-    said = Superscripts().read(before, raised, after)
-    assert not (before[-1:].isdigit() and said[:1].isdigit())
-    assert not (said[-1:].isdigit() and after[:1].isdigit())
-    assert set(re.findall("[0-9]+", said)) <= set(re.findall("[0-9]+", raised))
+    reading = Superscripts().read(before, raised, after)
+    assert not (before[-1:].isdigit() and reading[:1].isdigit())
+    assert not (reading[-1:].isdigit() and after[:1].isdigit())
+    assert set(re.findall("[0-9]+", reading)) <= set(re.findall("[0-9]+", raised))

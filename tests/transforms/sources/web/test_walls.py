@@ -34,7 +34,7 @@ def reason_of(title: str, body: str) -> str | None:
 
 
 @pytest.mark.parametrize(
-    ("title", "heading", "said"),
+    ("title", "heading", "words"),
     [
         ("Page not found", "Page not found", "Sorry, the page that you were looking for is gone."),
         ("404 - The Herald", "Oops!", "That page is not here. Try the search or the home page."),
@@ -54,14 +54,14 @@ def reason_of(title: str, body: str) -> str | None:
         ("الصفحة غير موجودة", "", "قد تكون الصفحة حذفت أو نقلت."),
     ],
 )
-def test_a_page_that_is_not_there(title: str, heading: str, said: str) -> None:
-    found = read(f"<h1>{heading}</h1><p>{said}</p>", title)
-    assert found.reason == reasons.NOT_FOUND
-    assert found.text == ""
+def test_a_page_that_is_not_there(title: str, heading: str, words: str) -> None:
+    document = read(f"<h1>{heading}</h1><p>{words}</p>", title)
+    assert document.reason == reasons.NOT_FOUND
+    assert document.text == ""
 
 
 @pytest.mark.parametrize(
-    ("title", "heading", "said"),
+    ("title", "heading", "words"),
     [
         (
             "Just a moment...",
@@ -83,8 +83,8 @@ def test_a_page_that_is_not_there(title: str, heading: str, said: str) -> None:
         ("", "", "Please verify you are a human. Press and hold the button to go on."),
     ],
 )
-def test_a_check_for_robots(title: str, heading: str, said: str) -> None:
-    assert reason_of(title, f"<h1>{heading}</h1><p>{said}</p>") == reasons.BOT_WALL
+def test_a_check_for_robots(title: str, heading: str, words: str) -> None:
+    assert reason_of(title, f"<h1>{heading}</h1><p>{words}</p>") == reasons.BOT_WALL
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_a_login(title: str, body: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("title", "said"),
+    ("title", "words"),
     [
         ("vara.example", "<h1>vara.example is for sale</h1><p>This domain is parked free.</p>"),
         ("Account Suspended", "<p>Contact your hosting provider for more information.</p>"),
@@ -164,8 +164,8 @@ def test_a_login(title: str, body: str) -> None:
         ("Vara", "<h1>Are you over 18?</h1><p>You must be old enough to enter this site.</p>"),
     ],
 )
-def test_a_site_that_shows_nothing_now_or_here(title: str, said: str) -> None:
-    assert reason_of(title, said) == reasons.UNAVAILABLE
+def test_a_site_that_shows_nothing_now_or_here(title: str, words: str) -> None:
+    assert reason_of(title, words) == reasons.UNAVAILABLE
 
 
 TABLE = yaml.safe_load(Path(walls.__file__).with_name("walls.yaml").read_text("utf-8"))
@@ -179,15 +179,15 @@ def seen(heading: str = "", button: str = "") -> walls.Shown:
 @pytest.mark.parametrize(("kind", "lists"), TABLE.items())
 def test_each_phrase_of_the_table(kind: str, lists: dict[str, list[str]]) -> None:
     phrases = [*lists["whole"], *lists["within"]]
-    found = [walls.wall_in(seen(f"The Herald | {phrase}!"), "") for phrase in phrases]
-    assert [wall and wall[0] for wall in found] == [kind] * len(phrases)
+    matches = [walls.wall_in(seen(f"The Herald | {phrase}!"), "") for phrase in phrases]
+    assert [wall and wall[0] for wall in matches] == [kind] * len(phrases)
 
 
 def test_each_button_of_the_table() -> None:
     asks = "Cookies, partners and advertising need your consent."
     buttons = TABLE["consent_wall"]["buttons"]
-    found = [walls.wall_in(seen(button=button), asks) for button in buttons]
-    assert found == [(reasons.CONSENT_WALL, button) for button in buttons]
+    matches = [walls.wall_in(seen(button=button), asks) for button in buttons]
+    assert matches == [(reasons.CONSENT_WALL, button) for button in buttons]
 
 
 COOKIES = "".join(
@@ -234,9 +234,9 @@ COOKIES = "".join(
     ],
 )
 def test_an_article_is_none_of_them(title: str, body: str) -> None:
-    found = read(f"<main><article>{body}</article></main>", title)
-    assert found.reason is None
-    assert found.text
+    document = read(f"<main><article>{body}</article></main>", title)
+    assert document.reason is None
+    assert document.text
 
 
 @pytest.mark.parametrize(
@@ -260,15 +260,15 @@ def test_an_article_is_none_of_them(title: str, body: str) -> None:
 def test_where_a_page_sends_its_readers(content: str, there: str | None) -> None:
     value = content.replace('"', "&quot;")
     body = "<p>If you are not taken there, click on this link, please.</p>"
-    found = read(body, "Vara", f'<meta http-equiv="Refresh" content="{value}">')
-    assert found.moved_to == there
-    assert (found.reason == reasons.MOVED) == (there is not None)
+    document = read(body, "Vara", f'<meta http-equiv="Refresh" content="{value}">')
+    assert document.moved_to == there
+    assert (document.reason == reasons.MOVED) == (there is not None)
 
 
 def test_a_page_with_text_is_read_although_it_is_left_soon() -> None:
-    found = read(ARTICLE, "Lake", '<meta http-equiv="refresh" content="5; url=/next">')
-    assert found.reason is None
-    assert PARAGRAPHS[0].split(".")[0] in found.text
+    document = read(ARTICLE, "Lake", '<meta http-equiv="refresh" content="5; url=/next">')
+    assert document.reason is None
+    assert PARAGRAPHS[0].split(".")[0] in document.text
 
 
 @pytest.mark.parametrize("title", ["Redirecting…", "301 Moved Permanently", "Weiterleitung"])
@@ -277,8 +277,8 @@ def test_a_page_that_a_script_moves(title: str) -> None:
 
 
 def test_the_reason_has_the_words_of_the_page() -> None:
-    found = read("<h1>Désolé !</h1><p>Rien ici.</p>", "Le Journal | Page introuvable")
-    assert found.detail == "the site shows 'Page introuvable' in place of a page"
+    document = read("<h1>Désolé !</h1><p>Rien ici.</p>", "Le Journal | Page introuvable")
+    assert document.detail == "the site shows 'Page introuvable' in place of a page"
 
 
 @pytest.mark.parametrize(
@@ -303,5 +303,5 @@ def test_the_address_that_a_page_states(head: str, canonical: str | None) -> Non
     st.lists(st.sampled_from([STORY, CONSENT, ACCEPT, PASSWORD]), max_size=4),
 )
 def test_any_page_is_read_or_has_a_reason(title: str, heading: str, parts: list[str]) -> None:
-    found = read(f"<h1>{heading}</h1>{''.join(parts)}", title)
-    assert bool(found.text) != bool(found.reason)
+    document = read(f"<h1>{heading}</h1>{''.join(parts)}", title)
+    assert bool(document.text) != bool(document.reason)

@@ -42,9 +42,9 @@ def encoded(pair: Pair) -> Encoded:
 def test_a_pair_is_framed_and_its_shared_pieces_are_marked(
     pair: Pair, pieces: str, types: str
 ) -> None:
-    found = encoded(pair)
-    assert " ".join(map(NAMES.__getitem__, found.ids)) == pieces
-    assert "".join(map(str, found.types)) == types
+    encoding = encoded(pair)
+    assert " ".join(map(NAMES.__getitem__, encoding.ids)) == pieces
+    assert "".join(map(str, encoding.types)) == types
 
 
 @pytest.mark.parametrize(
@@ -116,6 +116,6 @@ def test_a_name_or_a_number_weighs_twice_and_a_function_word_nothing() -> None:
 
 @given(st.text(), st.text(), st.integers(min_value=1, max_value=50))
 def test_any_text_gives_words_of_the_passage(claim: str, passage: str, words: int) -> None:
-    found = focus(claim, passage, words)
-    assert found == passage or set(found.split()) <= set(passage.split())
-    assert focus(claim, passage, words) == found
+    focused = focus(claim, passage, words)
+    assert focused == passage or set(focused.split()) <= set(passage.split())
+    assert focus(claim, passage, words) == focused

@@ -20,8 +20,9 @@ from pydantic import (
     model_validator,
 )
 
+from ufo.pipelines.options.choose_sources import fitting_flags
 from ufo.pipelines.options.groups import NOT_FACTUAL, OF_REQUESTS
-from ufo.pipelines.options.jobs import fitting, job_of_text
+from ufo.pipelines.options.jobs import job_of_text
 from ufo.pipelines.options.option import Option
 from ufo.schemas.errors import DoesNotFit, UsageError, unknown_value
 from ufo.schemas.label_words import label_of
@@ -38,8 +39,8 @@ from ufo.transforms.scores import Selection
 from ufo.transforms.sources.fact_source import SOURCES
 from ufo.transforms.verifiers.by_name import VERIFIERS
 from ufo.transforms.votes import SEQ
-from ufo.webapp.answers import GivenPassage, SourceAnswer
-from ufo.webapp.desk import Desk
+from ufo.webapp.response_models import GivenPassage, SourceAnswer
+from ufo.webapp.service import Service
 
 MAX_TEXT = 100_000
 MAX_ITEMS = 2_000
@@ -51,18 +52,18 @@ Line = Annotated[str, Field(min_length=1, max_length=5_000)]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 
 
-def storable(given: Any) -> Any:
+def storable(value: Any) -> Any:
     """Return a JSON value without NUL in its texts.
 
     Raises:
         ValueError: half of a surrogate pair, which JSON can have and no table can store.
     """
-    text = json.dumps(given, ensure_ascii=False, default=repr)
+    text = json.dumps(value, ensure_ascii=False, default=repr)
     try:
         text.encode()
     except UnicodeEncodeError:
         raise ValueError("half of a surrogate pair is not a character") from None
-    return without_nul(given) if "\\u0000" in text else given
+    return without_nul(value) if "\\u0000" in text else value
 
 
 _OPTIONS = {one.name: one for one in OF_REQUESTS}
@@ -155,16 +156,16 @@ class RequestPart(BaseModel):
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False, strict=True)
 
 
-class Given(RequestPart):
+class RequestBody(RequestPart):
     """The body of a request; a table can store its texts, at any depth."""
 
     @model_validator(mode="before")
     @classmethod
-    def _storable(cls, given: Any) -> Any:
-        return storable(given)
+    def _storable(cls, body: Any) -> Any:
+        return storable(body)
 
 
-class Judging(Given):
+class JudgeOptions(RequestBody):
     """The judge and its options; omitted ones are those that the service was started with."""
 
     judge: Annotated[str | None, of("judge")] = None
@@ -177,7 +178,7 @@ class Judging(Given):
     citation: Annotated[bool | None, of("citation")] = None
 
 
-class Asking(Judging):
+class SourceOptions(JudgeOptions):
     """The fact sources, their order and their options."""
 
     sources: Annotated[list[str] | None, of("sources")] = None
@@ -200,21 +201,21 @@ class Asking(Judging):
     knowledge_model: Annotated[str | None, of("knowledge_model")] = None
 
 
-class About(RequestPart):
+class TextContext(RequestPart):
     """The context of a text: the question that it answers, and its language."""
 
     question: Text | None = Field(default=None, description="what the text answers")
     language: Word | None = None
 
 
-class ExtractRequest(Judging, About):
+class ExtractRequest(JudgeOptions, TextContext):
     """A text to split into sentences and fact units."""
 
     text: Text = Field(min_length=1)
     units: Annotated[str | None, of("units")] = None
 
 
-class CheckRequest(Asking, About):
+class CheckRequest(SourceOptions, TextContext):
     """A text to check."""
 
     text: Text = Field(min_length=1, description="what is checked")
@@ -223,7 +224,7 @@ class CheckRequest(Asking, About):
     )
 
 
-class SearchRequest(Given):
+class SearchRequest(RequestBody):
     """Queries to the server's index."""
 
     queries: list[Line] = Field(min_length=1, max_length=100)
@@ -238,7 +239,7 @@ class Claim(RequestPart):
     query: Text | None = None
 
 
-class PassedResponse(About):
+class PassedResponse(TextContext):
     """The response of the units; unused fields are allowed."""
 
     model_config = ConfigDict(extra="ignore")
@@ -254,7 +255,7 @@ class PassedUnit(Claim):
     sentence_index: int | None = Field(None, ge=0)
 
 
-class AfterExtract(About):
+class AfterExtract(TextContext):
     """Claims, or the response of `/extract`. Fields that are only passed on have no effect."""
 
     claims: list[Claim] = Field([], min_length=1, max_length=100)
@@ -270,13 +271,13 @@ class AfterExtract(About):
     usage: list[Any] = Field([], max_length=50_000, description="passed on")
 
 
-class PassagesRequest(Asking, AfterExtract):
+class PassagesRequest(SourceOptions, AfterExtract):
     """Claims to retrieve passages for, or the whole response of `/extract`."""
 
     references: list[Text] = Field([], max_length=100)
 
 
-class VerifyRequest(Judging, AfterExtract):
+class VerifyRequest(JudgeOptions, AfterExtract):
     """Claims and passages, or the response of `/passages`.
 
     With claims and passages, every claim is checked against every passage. With the response of
@@ -315,7 +316,7 @@ class ScorePassage(RequestPart):
     hostname: Word | None = None
 
 
-class ScoreRequest(Given):
+class ScoreRequest(RequestBody):
     """Evidence, and the selection that counts."""
 
     fact_units: list[ScoreUnit] = Field(max_length=MAX_ITEMS)
@@ -353,7 +354,7 @@ class LeaveOut(BaseModel):
         return Selection(self.without, self.without_category)
 
 
-class LabelRequest(Given):
+class LabelRequest(RequestBody):
     """The label of a fact unit of a run or a result; without a label the saved one is removed."""
 
     response_id: Line
@@ -366,9 +367,9 @@ class LabelRequest(Given):
 
     def of_run(self, run: str) -> Label:
         """Return the label as one of a run that was given on the page; a result is of no run."""
-        given = self.model_dump()
+        columns = self.model_dump()
         return Label(
-            run, **given, stratum=None, weight=None, annotator=PAGE_SHEET, sheet=PAGE_SHEET
+            run, **columns, stratum=None, weight=None, annotator=PAGE_SHEET, sheet=PAGE_SHEET
         )
 
 
@@ -376,7 +377,7 @@ _COLUMN_OF_KEY = rf"\s*({'|'.join(FIELDS)})\s*=[^=,]*[^=,\s][^=,]*"
 _COLUMN_OF_KEYS = f"^{_COLUMN_OF_KEY}(,{_COLUMN_OF_KEY})*$"
 
 
-class UploadOptions(Asking):
+class UploadOptions(SourceOptions):
     """The options of an upload. `name` is its name in lists."""
 
     model_config = ConfigDict(strict=False)  # a query has texts alone
@@ -389,22 +390,22 @@ class UploadOptions(Asking):
     )
 
 
-_FLAGS = set(Asking.model_fields) - {"sources"}
+_FLAGS = set(SourceOptions.model_fields) - {"sources"}
 
 
-def job_of(desk: Desk, asked: Judging, sources: Sequence[str] | None) -> Job:
+def job_of(service: Service, asked: JudgeOptions, sources: Sequence[str] | None) -> Job:
     """Return the job that a request describes.
 
     Raises:
         UsageError: a source or an option is wrong, or cannot serve here.
     """
-    if asked.judge and not desk.reaches_models and JUDGES.load(asked.judge).needs_endpoint:
+    if asked.judge and not service.reaches_models and JUDGES.load(asked.judge).needs_endpoint:
         raise DoesNotFit(
             f"the judge {asked.judge!r} needs an endpoint: start the service with OPENAI_API_KEY "
             "or --base_url"
         )
-    flags = {"index": desk.setup.index, **flags_of(desk, asked, sources)}
-    return job_of_text(flags, sources or desk.setup.sources)
+    flags = {"index": service.setup.index, **flags_of(service, asked, sources)}
+    return job_of_text(flags, sources or service.setup.sources)
 
 
 def installed(registry: Registry[Any], *names: str | None) -> None:
@@ -418,17 +419,19 @@ def installed(registry: Registry[Any], *names: str | None) -> None:
             raise UsageError(unknown_value(registry.noun, name, registry.types()))
 
 
-def flags_of(desk: Desk, asked: Judging, sources: Sequence[str] | None) -> dict[str, Any]:
+def flags_of(
+    service: Service, asked: JudgeOptions, sources: Sequence[str] | None
+) -> dict[str, Any]:
     """Return the fields of a request that are flags of `ufo evaluate`, with the service's flags."""
     values = asked.model_dump(include=_FLAGS, exclude_none=True)
     if isinstance(asked, VerifyRequest):
         del values["passages"]  # in this request the passages themselves, not their number
     words = {name: ",".join(value) for name, value in values.items() if isinstance(value, list)}
-    return fitting(desk.setup.flags, values | words, sources or desk.setup.sources)
+    return fitting_flags(service.setup.flags, values | words, sources or service.setup.sources)
 
 
 def record_of(
-    asked: About,
+    asked: TextContext,
     text: str,
     references: Sequence[str] = (),
     claims: Sequence[Claim | PassedUnit] | None = None,
@@ -438,15 +441,15 @@ def record_of(
     Raises:
         UsageError: the text is blank.
     """
-    given: dict[str, Any] = {
+    row: dict[str, Any] = {
         "response": text,
         "question": asked.question,
         "reference_answers": list(references),
         "language": asked.language,
     }
     if claims is not None:
-        given["claims"] = [one.model_dump() for one in claims]
-    record = parse("text", json.dumps(given).encode(), max_line_bytes=1 << 30)
+        row["claims"] = [one.model_dump() for one in claims]
+    record = parse("text", json.dumps(row).encode(), max_line_bytes=1 << 30)
     if isinstance(record, Failure):
         raise UsageError(record.message.replace("`response`", "`text`"))
     return record

@@ -38,10 +38,10 @@ class FieldError(BaseModel):
 _PASSAGE = TypeAdapter(Passage)
 
 
-def _passage(given: object) -> object:
+def _passage(passage: object) -> object:
     """Return an object as a record, which a strict model takes only as such."""
     try:
-        return _PASSAGE.validate_python(given)
+        return _PASSAGE.validate_python(passage)
     except ValidationError as error:
         wrong = (f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
         raise ValueError("; ".join(wrong)) from None
@@ -188,8 +188,8 @@ class Options(BaseModel):
     upload_bytes: int
 
 
-def _listed(given: object) -> object:
-    return [given] if isinstance(given, str) else given
+def _listed(names: object) -> object:
+    return [names] if isinstance(names, str) else names
 
 
 class Example(BaseModel):

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ufo.pipelines.runs.given import input_path, references_of, text_given
+from ufo.pipelines.runs.program_input import input_path, references_of, text_or_file
 from ufo.schemas.errors import UsageError
 from ufo.schemas.records import Failure, InputRecord
 from ufo.transforms.read import parse
@@ -58,16 +58,16 @@ def read(record: dict[str, Any], folder: Path) -> InputRecord | Failure:
     ],
 )
 def test_a_value_is_read(value: Any, written: Any, tmp_path: Path) -> None:
-    found = read({"response": "R.", "x": value}, tmp_path)
-    assert isinstance(found, InputRecord)
-    assert json.loads(found.metadata or "")["x"] == written
+    record = read({"response": "R.", "x": value}, tmp_path)
+    assert isinstance(record, InputRecord)
+    assert json.loads(record.metadata or "")["x"] == written
 
 
 @pytest.mark.parametrize("value", [NAType(), float("nan"), np.float32("nan")])
 def test_a_missing_value_is_none(value: Any, tmp_path: Path) -> None:
-    found = read({"response": "R.", "question": value}, tmp_path)
-    assert isinstance(found, InputRecord)
-    assert found.question is None
+    record = read({"response": "R.", "question": value}, tmp_path)
+    assert isinstance(record, InputRecord)
+    assert record.question is None
 
 
 def endless() -> dict[str, Any]:
@@ -88,20 +88,20 @@ def endless() -> dict[str, Any]:
 def test_a_value_that_is_none_of_json_costs_its_record(
     record: dict[str, Any], message: str, tmp_path: Path
 ) -> None:
-    found = read(record, tmp_path)
-    assert isinstance(found, Failure)
-    assert message in found.message
+    outcome = read(record, tmp_path)
+    assert isinstance(outcome, Failure)
+    assert message in outcome.message
 
 
 @pytest.mark.parametrize("label", [np.float64(0.5), np.float32(0.5), np.bool_(False), np.int8(1)])
 def test_a_label_of_numpy_is_read(label: Any, tmp_path: Path) -> None:
-    found = read({"response": "R.", "label": label}, tmp_path)
-    assert isinstance(found, InputRecord)
-    assert found.human_score == float(label)
+    record = read({"response": "R.", "label": label}, tmp_path)
+    assert isinstance(record, InputRecord)
+    assert record.human_score == float(label)
 
 
 @pytest.mark.parametrize(
-    ("given", "found"),
+    ("references", "texts"),
     [
         pytest.param("R.", ["R."], id="a text"),
         pytest.param(["R.", "S."], ["R.", "S."], id="texts"),
@@ -112,12 +112,12 @@ def test_a_label_of_numpy_is_read(label: Any, tmp_path: Path) -> None:
         pytest.param(pa.array(["R.", None]), ["R.", None], id="an array of Arrow"),
     ],
 )
-def test_references_are_texts(given: object, found: object) -> None:
-    assert references_of(given) == found
+def test_references_are_texts(references: object, texts: object) -> None:
+    assert references_of(references) == texts
 
 
 @pytest.mark.parametrize(
-    "given",
+    "references",
     [
         pytest.param({"R.": "S."}, id="a mapping"),
         pytest.param(b"R.", id="bytes"),
@@ -125,9 +125,9 @@ def test_references_are_texts(given: object, found: object) -> None:
         pytest.param(pa.table({"text": ["R."]}), id="a table"),
     ],
 )
-def test_what_is_no_list_of_references_is_refused(given: object) -> None:
+def test_what_is_no_list_of_references_is_refused(references: object) -> None:
     with pytest.raises(UsageError, match="references is a text, a Path or a list of them, not"):
-        references_of(given)
+        references_of(references)
 
 
 NAMES = [
@@ -167,12 +167,12 @@ def test_a_reference_that_looks_like_a_file_is_said(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name in NAMES if " " not in name])
 def test_a_word_to_check_that_looks_like_a_file_is_said(name: str) -> None:
     with pytest.raises(UsageError, match=r"^text: .* looks like a file; give Path\("):
-        text_given(name)
+        text_or_file(name)
 
 
 @pytest.mark.parametrize("text", [*TEXTS, "My notes are in notes.md"], ids=ascii)
 def test_what_is_no_file_is_the_text_to_check(text: str) -> None:
-    assert text_given(text) == text
+    assert text_or_file(text) == text
 
 
 def test_the_text_to_check_may_be_a_file_by_its_path(
@@ -180,13 +180,13 @@ def test_the_text_to_check_may_be_a_file_by_its_path(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("My notes.md").write_text("Oslo is big.")
-    assert text_given(Path("My notes.md")) == "Oslo is big."
+    assert text_or_file(Path("My notes.md")) == "Oslo is big."
     with pytest.raises(UsageError, match=r"'My notes\.md' is a text that looks like a file"):
-        text_given("My notes.md")
+        text_or_file("My notes.md")
     with pytest.raises(UsageError, match=r"text: the file 'b\.txt' cannot be read: No such file"):
-        text_given(Path("b.txt"))
+        text_or_file(Path("b.txt"))
     with pytest.raises(UsageError, match=r"text: 'gs://b/a.txt' is an address; give the text"):
-        text_given("gs://b/a.txt")
+        text_or_file("gs://b/a.txt")
 
 
 @pytest.mark.parametrize("address", ["https://example.org/a", "gs://bucket/about.txt "])
@@ -212,7 +212,7 @@ def test_a_reference_may_be_a_file_by_its_path(
 
 
 @pytest.mark.parametrize(
-    ("path", "told"),
+    ("path", "message"),
     [
         ("none", "references: the file 'none' cannot be read: No such file"),
         ("blank", "references: the file 'blank' is empty"),
@@ -220,9 +220,9 @@ def test_a_reference_may_be_a_file_by_its_path(
     ],
 )
 def test_a_file_of_references_that_has_no_text_is_said(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str, told: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str, message: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("blank").write_text(" \n")
-    with pytest.raises(UsageError, match=told):
+    with pytest.raises(UsageError, match=message):
         references_of(Path(path))

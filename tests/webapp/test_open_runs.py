@@ -7,7 +7,7 @@ import pytest
 from tests.conftest import blank, rows_of, write_run
 from ufo.schemas.label_sheets import keep_label
 from ufo.schemas.labels import Label
-from ufo.webapp.desk import OpenRuns
+from ufo.webapp.open_runs import OpenRuns
 from ufo.webapp.problems import NotFound
 
 ROWS = rows_of({"r": {"u": {"ref": "s"}}})
@@ -54,11 +54,11 @@ def test_a_run_without_a_name_is_the_newest(tmp_path: Path) -> None:
     assert OpenRuns(tmp_path).named("b").name == "b"
 
 
-@pytest.mark.parametrize(("n", "told"), [(10, "n0"), (11, "n1")])
-def test_an_unknown_run_is_told_the_ten_newest(tmp_path: Path, n: int, told: str) -> None:
+@pytest.mark.parametrize(("n", "names"), [(10, "n0"), (11, "n1")])
+def test_an_unknown_run_is_told_the_ten_newest(tmp_path: Path, n: int, names: str) -> None:
     for at in range(n):
         write(tmp_path, f"n{at}", at + 1)
-    with pytest.raises(NotFound, match=rf"finished runs: n{n - 1}, .*, {told}$") as error:
+    with pytest.raises(NotFound, match=rf"finished runs: n{n - 1}, .*, {names}$") as error:
         OpenRuns(tmp_path).named("../n0")
     assert str(error.value).count(",") == 9
 

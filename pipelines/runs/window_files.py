@@ -13,6 +13,7 @@ from typing import BinaryIO, Final
 
 from ufo.schemas import storage
 from ufo.schemas.errors import reason_of
+from ufo.schemas.file_systems import is_remote
 from ufo.schemas.rows import HEAD_BYTES, LINES, format_of
 from ufo.transforms.columns import NAMES
 
@@ -51,7 +52,7 @@ class ArrivedFile:
 
 
 @dataclass(frozen=True, slots=True)
-class TakenFile:
+class WindowFile:
     """A file of a closed window, and what became of it; `outcome` is READ until more is known."""
 
     window: str
@@ -152,7 +153,7 @@ class Content:
 
 def check_regular(path: str) -> None:
     """Raise an OSError if there is a folder, a pipe or a device at a path: it has no size."""
-    if not storage.is_remote(path) and os.path.exists(path) and not os.path.isfile(path):
+    if not is_remote(path) and os.path.exists(path) and not os.path.isfile(path):
         folder = os.path.isdir(path)
         raise OSError("it is a folder" if folder else "it is a pipe or a device")
 

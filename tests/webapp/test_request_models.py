@@ -9,11 +9,9 @@ from pydantic import BaseModel, ValidationError
 
 from ufo.pipelines.options.groups import OF_REQUESTS
 from ufo.schemas.errors import UsageError
-from ufo.webapp.answers import SourceAnswer
 from ufo.webapp.browsing import Filters
-from ufo.webapp.desk import Desk, Setup
 from ufo.webapp.drafts import TextDraft
-from ufo.webapp.models import (
+from ufo.webapp.request_models import (
     CheckRequest,
     ExtractRequest,
     LabelRequest,
@@ -25,6 +23,8 @@ from ufo.webapp.models import (
     flags_of,
     storable,
 )
+from ufo.webapp.response_models import SourceAnswer
+from ufo.webapp.service import Service, Setup
 
 CLAIM = {"claim": "c"}
 UNIT = {"unit_id": "u"}
@@ -66,7 +66,7 @@ TEXTS = [
     *((kind, "text", 1, 100_000) for kind in (PassagesRequest, VerifyRequest)),
     *((kind, "question", 0, 100_000) for kind in (CheckRequest, ExtractRequest, TextDraft)),
     *((kind, "language", 0, 1_000) for kind in (CheckRequest, VerifyRequest)),
-    *((ExtractRequest, one, 1, 200) for one in ("model", "extractor_model")),
+    *((ExtractRequest, name, 1, 200) for name in ("model", "extractor_model")),
     (CheckRequest, "knowledge_model", 1, 200),
     (LabelRequest, "response_id", 1, 5_000),
     (LabelRequest, "unit_id", 1, 200),
@@ -131,10 +131,10 @@ def test_a_long_list_has_fifty_thousand_items(kind: type[BaseModel], field: str)
 # The least and the most of a number, and the steps that are tried beyond them.
 NUMBERS: list[tuple[type[BaseModel], str, float, float, float]] = [
     *(
-        (kind, one.name, one.low, one.high, 1 if one.kind is int else 0.001)
+        (kind, flag.name, flag.low, flag.high, 1 if flag.kind is int else 0.001)
         for kind in (CheckRequest, PassagesRequest, UploadOptions)
-        for one in OF_REQUESTS
-        if one.low is not None and one.high is not None
+        for flag in OF_REQUESTS
+        if flag.low is not None and flag.high is not None
     ),
     (SearchRequest, "passages", 1, 1000, 1),
     (ScoreRequest, "n_sentences", 0, 2_000, 1),
@@ -194,10 +194,10 @@ def test_an_item_of_a_list_has_limits_too(
 
 WORDS: list[tuple[type[BaseModel], str, str]] = [
     *(
-        (kind, one.name, " ".join(one.choices))
+        (kind, flag.name, " ".join(flag.choices))
         for kind in (CheckRequest, PassagesRequest, UploadOptions)
-        for one in OF_REQUESTS
-        if one.choices
+        for flag in OF_REQUESTS
+        if flag.choices
     ),
     *((kind, "mode", "seq mv single all") for kind in (CheckRequest, VerifyRequest, ScoreRequest)),
     *((kind, "tie", "factual not_factual") for kind in (CheckRequest, VerifyRequest, ScoreRequest)),
@@ -270,10 +270,10 @@ LISTS_ONLY = ("sentences", "failures", "usage", "references")
 
 @pytest.mark.parametrize("kind", DEFAULTS)
 def test_what_is_not_given_has_these_values_or_none(kind: type[BaseModel]) -> None:
-    made = kind.model_validate(NEEDED[kind]).model_dump()
-    others = made.keys() - DEFAULTS[kind].keys() - NEEDED[kind].keys() - set(LISTS_ONLY)
-    assert {name: made[name] for name in DEFAULTS[kind]} == DEFAULTS[kind]
-    assert {name: made[name] for name in others} == dict.fromkeys(others)
+    values = kind.model_validate(NEEDED[kind]).model_dump()
+    others = values.keys() - DEFAULTS[kind].keys() - NEEDED[kind].keys() - set(LISTS_ONLY)
+    assert {name: values[name] for name in DEFAULTS[kind]} == DEFAULTS[kind]
+    assert {name: values[name] for name in others} == dict.fromkeys(others)
 
 
 # --- texts that tables cannot store ---
@@ -282,9 +282,9 @@ def test_what_is_not_given_has_these_values_or_none(kind: type[BaseModel]) -> No
 @pytest.mark.parametrize("code", [0xD800, 0xDFFF])
 def test_half_of_a_surrogate_pair_is_refused_at_any_depth(code: int) -> None:
     half = chr(code)
-    for given in (half, [half], {"a": half}, {"a": [{"b": f"text {half}"}]}):
+    for nested in (half, [half], {"a": half}, {"a": [{"b": f"text {half}"}]}):
         with pytest.raises(ValueError, match="half of a surrogate pair"):
-            storable(given)
+            storable(nested)
 
 
 def test_a_name_of_a_field_is_checked_too() -> None:
@@ -293,9 +293,9 @@ def test_a_name_of_a_field_is_checked_too() -> None:
 
 
 def test_nul_is_replaced_and_all_else_stays() -> None:
-    given = {"a\0": ["\0b", {"c": "🛸\0"}], "n": 1, "none": None}
+    nested = {"a\0": ["\0b", {"c": "🛸\0"}], "n": 1, "none": None}
     expected = {"a\ufffd": ["\ufffdb", {"c": "🛸\ufffd"}], "n": 1, "none": None}
-    assert storable(given) == expected
+    assert storable(nested) == expected
     assert storable("\\u0000") == "\\u0000"
 
 
@@ -363,8 +363,8 @@ def test_every_option_of_a_request_is_an_option_of_its_job(
 ) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     asked, expected = DOORS[path]
-    desk = Desk(replace(base, flags={"judge": "offline"}))
-    assert flags_of(desk, KINDS[path].model_validate(asked), None) == expected
+    service = Service(replace(base, flags={"judge": "offline"}))
+    assert flags_of(service, KINDS[path].model_validate(asked), None) == expected
 
 
 def test_a_list_of_a_query_may_have_words_with_commas() -> None:
@@ -402,11 +402,11 @@ def test_a_map_names_keys_and_columns(text: str, is_map: bool) -> None:
 )
 def test_a_wrong_value_is_refused_in_the_words_of_the_flag(name: str, value: object) -> None:
     (option,) = (one for one in OF_REQUESTS if one.name == name)
-    with pytest.raises(UsageError) as said:
+    with pytest.raises(UsageError) as error:
         option.value_of(value)
     with pytest.raises(ValidationError) as refused:
         CheckRequest.model_validate({"text": "t", name: value})
-    assert refused.value.errors()[0]["msg"] == f"Value error, {said.value.message}"
+    assert refused.value.errors()[0]["msg"] == f"Value error, {error.value.message}"
 
 
 def test_the_model_of_a_request_may_have_a_form_that_a_default_does_not_fit(
@@ -415,4 +415,4 @@ def test_the_model_of_a_request_may_have_a_form_that_a_default_does_not_fit(
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     flags = {"base_url": "http://localhost:1/v1", "judge": "llm", "explain": "none"}
     asked = CheckRequest.model_validate({"text": "t", "model": "lynx-8b"})
-    assert "explain" not in flags_of(Desk(replace(base, flags=flags)), asked, None)
+    assert "explain" not in flags_of(Service(replace(base, flags=flags)), asked, None)

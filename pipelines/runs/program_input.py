@@ -28,24 +28,24 @@ class Table(Protocol):
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
 
-Given = str | Path | Table | Iterable[Mapping[str, Any] | str]
+ProgramInput = str | Path | Table | Iterable[Mapping[str, Any] | str]
 Text = str | os.PathLike[str]
 References = str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | None
 
 
-def input_path(given: Given, name: str, folder: str) -> str:
+def input_path(records: ProgramInput, name: str, folder: str) -> str:
     """Return the path of the input: a new file in `folder`, unless a path was given. `name` is the
     name of the parameter.
 
     Raises:
         UsageError: it is not a path, list or table, or it is empty or cannot be written to a file.
     """
-    if isinstance(given, (str, Path)):
-        return str(given)
-    table = _table(given, name)
+    if isinstance(records, (str, Path)):
+        return str(records)
+    table = _table(records, name)
     if table is None:
         path = f"{folder}/{name}.jsonl"
-        n = _write_records(given, path, name)
+        n = _write_records(records, path, name)
     else:
         import pyarrow as pa  # slow to import, and not needed to check a text
         import pyarrow.parquet as pq
@@ -60,20 +60,20 @@ def input_path(given: Given, name: str, folder: str) -> str:
     return path
 
 
-def _is_table(given: object) -> bool:
-    return hasattr(given, "columns")
+def _is_table(content: object) -> bool:
+    return hasattr(content, "columns")
 
 
-def _table(given: Any, name: str) -> "pa.Table | None":
+def _table(content: Any, name: str) -> "pa.Table | None":
     """Return a table or data frame as Arrow; None for anything else, such as a list."""
-    if not (hasattr(given, "__arrow_c_stream__") or _is_table(given)):
+    if not (hasattr(content, "__arrow_c_stream__") or _is_table(content)):
         return None
     import pyarrow as pa  # as above
 
     try:
-        table = pa.table(given)
+        table = pa.table(content)
     except (TypeError, ValueError, pa.ArrowException) as error:
-        if isinstance(error, pa.ArrowInvalid) and not _is_table(given):
+        if isinstance(error, pa.ArrowInvalid) and not _is_table(content):
             return None
         raise UsageError(
             f"{name} is no table that Arrow can hold: {error} (of a data frame, a list of records "
@@ -87,19 +87,20 @@ def _table(given: Any, name: str) -> "pa.Table | None":
     return table.drop_columns([one for one in table.column_names if _UNNAMED_INDEX.fullmatch(one)])
 
 
-def _write_records(given: object, path: str, name: str) -> int:
+def _write_records(records: object, path: str, name: str) -> int:
     """Write texts and records as JSON Lines; returns how many there are.
 
     A record with a value for which JSON has no type becomes a line that says so.
     """
     # A mapping is iterable, too: its keys would be taken for texts.
-    if not isinstance(given, Iterable) or isinstance(given, (Mapping, bytes)):
+    if not isinstance(records, Iterable) or isinstance(records, (Mapping, bytes)):
         raise UsageError(
-            f"{name} is a path, a list of texts and records, or a table, not {type(given).__name__}"
+            f"{name} is a path, a list of texts and records, or a table, "
+            f"not {type(records).__name__}"
         )
     n = 0
     with open(path, "w", encoding="utf-8", errors="surrogatepass") as sink:
-        for n, item in enumerate(given, start=1):
+        for n, item in enumerate(records, start=1):
             try:
                 record = {"response": item} if isinstance(item, str) else dict(item)
             except (TypeError, ValueError) as error:
@@ -155,25 +156,27 @@ def plain_value(value: Any) -> Any:
     raise TypeError(f"a value of the type {type(value).__name__}")
 
 
-def references_of(given: object) -> list[Any]:
+def references_of(references: object) -> list[Any]:
     """Return the references of a text: one or several texts, or files by their `Path`.
 
     Raises:
         UsageError: they are a mapping, whose keys would be taken for texts, or no texts; a file
             cannot be read; or a text looks like the name of a file.
     """
-    texts = given.tolist() if hasattr(given, "tolist") else given  # of NumPy, pandas and Arrow
+    texts = (
+        references.tolist() if hasattr(references, "tolist") else references
+    )  # of NumPy, pandas and Arrow
     if texts is None:
         return []
     if isinstance(texts, (str, os.PathLike)):
         texts = [texts]
     if isinstance(texts, (Mapping, bytes)) or not isinstance(texts, Iterable) or _is_table(texts):
         kinds = "a text, a Path or a list of them"
-        raise UsageError(f"references is {kinds}, not {type(given).__name__}")
+        raise UsageError(f"references is {kinds}, not {type(references).__name__}")
     return [_text_of(one, "references") for one in texts]
 
 
-def text_given(given: Any) -> Any:
+def text_or_file(text: Any) -> Any:
     """Return the text to check: a text, or that of a file by its `Path`.
 
     Raises:
@@ -181,23 +184,23 @@ def text_given(given: Any) -> Any:
             looks like one.
     """
     # A sentence may end with the name of a file.
-    is_sentence = isinstance(given, str) and len(given.split()) > 1 and not is_file(given)
-    return given if is_sentence else _text_of(given, "text")
+    is_sentence = isinstance(text, str) and len(text.split()) > 1 and not is_file(text)
+    return text if is_sentence else _text_of(text, "text")
 
 
-def _text_of(given: Any, name: str) -> Any:
+def _text_of(text: Any, name: str) -> Any:
     """Return a text that is given as the parameter `name`; what is neither a text nor a path stays
     as it is."""
-    if isinstance(given, os.PathLike):
-        return file_text(os.fspath(given), f"{name}: the file")
-    if isinstance(given, str) and is_address(given):
-        raise UsageError(f"{name}: {given!r} is an address; give the text that is there")
-    if isinstance(given, str) and looks_like_file(given):
+    if isinstance(text, os.PathLike):
+        return file_text(os.fspath(text), f"{name}: the file")
+    if isinstance(text, str) and is_address(text):
+        raise UsageError(f"{name}: {text!r} is an address; give the text that is there")
+    if isinstance(text, str) and looks_like_file(text):
         raise UsageError(
-            f"{name}: {given!r} is a text that looks like a file; give Path({given!r}) to "
+            f"{name}: {text!r} is a text that looks like a file; give Path({text!r}) to "
             "read the file"
         )
-    return given
+    return text
 
 
 def file_text(path: Any, door: str) -> str:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class CheckSettings:
     """How a response was checked: by which judge and models, with which sources in their order.
 
     `models` are named where no row of evidence has its model.
@@ -28,10 +28,12 @@ class Asked:
     run: str | None = None
 
 
-def asked_of(job: "Job") -> Asked:
+def check_settings_of(job: "Job") -> CheckSettings:
     """Return how a job checks a text."""
     models = [job.judge.llm.model] if job.judge.llm else []
     if job.judge.name == NAME:
         models = [shown(job.judge.options.get("verifier"))]
     sources = [replace(spec, options={**job.flags, **spec.options}) for spec in job.sources]
-    return Asked(judge=job.judge.name, sources=sources, mode=job.mode, tie=job.tie, models=models)
+    return CheckSettings(
+        judge=job.judge.name, sources=sources, mode=job.mode, tie=job.tie, models=models
+    )
