@@ -1,6 +1,7 @@
 """Count the variables whose names do not say what they hold; the words and the limit: names.toml.
 
-python scripts/names.py [FILE ...]     print each with its line; exit 1 where there are too many
+python scripts/names.py            exit 1 where there are too many, and print each with its line
+python scripts/names.py FILE ...   print those of these files
 """
 
 import ast
@@ -69,15 +70,19 @@ def main() -> int:
     """Print the vague names of the files and their number; return the exit code."""
     settings = tomllib.loads(SETTINGS.read_text(encoding="utf-8"))
     words = frozenset(settings["words"])
-    counts: Counter[str] = Counter()
-    for path in [Path(name) for name in sys.argv[1:]] or tracked():
-        for line, name in vague_names(path.read_text(encoding="utf-8"), words):
-            print(f"{path}:{line}: {name}")
-            counts[name] += 1
-    total = counts.total()
-    each = ", ".join(f"{name} {count}" for name, count in counts.most_common())
-    print(f"{total} vague names, at most {settings['limit']}: {each or 'none'}")
-    return 1 if total > settings["limit"] else 0
+    files = [Path(name) for name in sys.argv[1:]]
+    uses = [
+        (path, line, name)
+        for path in files or tracked()
+        for line, name in vague_names(path.read_text(encoding="utf-8"), words)
+    ]
+    too_many = len(uses) > settings["limit"]
+    if files or too_many:
+        print("\n".join(f"{path}:{line}: {name}" for path, line, name in uses))
+    counts = Counter(name for _, _, name in uses).most_common()
+    each = ", ".join(f"{name} {count}" for name, count in counts)
+    print(f"{len(uses)} vague names, at most {settings['limit']}: {each or 'none'}")
+    return 1 if too_many else 0
 
 
 if __name__ == "__main__":

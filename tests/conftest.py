@@ -95,7 +95,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
             )
     if config.getoption("durations"):
         terminalreporter.section("seconds of each folder")
-        for folder, spent in sorted(seconds.items(), key=lambda one: -one[1]):
+        for folder, spent in sorted(seconds.items(), key=lambda pair: -pair[1]):
             terminalreporter.line(f"{spent:7.1f}  {folder}")
 
 

@@ -71,19 +71,19 @@ def test_every_count_agrees_with_its_noun() -> None:
 def test_every_count_of_the_page_agrees_with_its_noun() -> None:
     wrong = re.compile(r"\$\{[\w.]*(?:length|size|count|errors|total)\} [a-z]+s\b")
     allowed = "characters, and"  # of a text that is too long
-    found = [
+    mistakes = [
         f"{path.name}: {match[0]}: use counted"
         for path in PAGE
         for match in wrong.finditer(path.read_text(encoding="utf-8"))
         if allowed not in path.read_text(encoding="utf-8")[match.start() :][:60]
     ]
-    assert found == []
+    assert mistakes == []
 
 
 def test_every_count_of_the_report_agrees_with_its_noun() -> None:
     wrong = re.compile(r"\{\{ [^{}]*(?:length|format\([^{}]*\)|n_\w+) \}\} [a-z]+s\b")
     allowed = ("judgements are shown", "claims are shown")  # of more than are shown
-    found = [
+    mistakes = [
         f"{path.name}: {match[0]}: use many"
         for path in TEMPLATES
         for match in wrong.finditer(path.read_text(encoding="utf-8"))
@@ -91,7 +91,7 @@ def test_every_count_of_the_report_agrees_with_its_noun() -> None:
             tuple(f"{match[0].rpartition('}} ')[0]}}}}} {words}" for words in allowed)
         )
     ]
-    assert found == []
+    assert mistakes == []
 
 
 @pytest.mark.parametrize(

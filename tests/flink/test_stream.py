@@ -46,24 +46,24 @@ class Command:
 
     def __init__(self, folder: Path, flags: tuple[str, ...]) -> None:
         self.output = folder / "out"
-        self._told = folder / f"told-{time.monotonic_ns()}"
+        self._log = folder / f"told-{time.monotonic_ns()}"
         places = ("--input", str(folder / "in/*.jsonl"), "--output", str(self.output))
         words = [sys.executable, "-m", "ufo.pipelines.evaluate", *FLAGS, *places, *flags]
-        with self._told.open("w") as log:
+        with self._log.open("w") as log:
             self.process = subprocess.Popen(
                 words, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=log, start_new_session=True
             )
 
     def until(self, happens: Callable[[], bool]) -> None:
         while not happens():
-            assert self.process.poll() is None, self.said()
+            assert self.process.poll() is None, self.printed()
             time.sleep(0.05)
 
     def until_window(self, number: int) -> None:
         self.until((self.output / f"run=s.w{number:06d}/manifest.json").exists)
 
-    def said(self) -> str:
-        return self._told.read_text()
+    def printed(self) -> str:
+        return self._log.read_text()
 
     def kill(self) -> None:
         os.killpg(self.process.pid, signal.SIGKILL)
@@ -82,7 +82,7 @@ def start(cluster: Any, common: Any, tmp_path: Path) -> Iterator[Callable[..., C
     for command in started:
         if command.process.poll() is None:
             command.kill()
-        print(command.said())  # shown where the test fails
+        print(command.printed())  # shown where the test fails
     cluster.cancel_all()
 
 
@@ -125,7 +125,7 @@ def test_windows_end_without_a_later_file_and_a_killed_task_manager_loses_nothin
     assert not remembering.at
     command.process.send_signal(signal.SIGTERM)
     command.process.wait()
-    assert command.process.returncode == 1, command.said()
+    assert command.process.returncode == 1, command.printed()
     cluster.until_none_runs()
     for number, file in enumerate(files, start=1):
         check_equal(common, file, command.output, f"s.w{number:06d}")

@@ -39,7 +39,13 @@ def run_of(case_input: Row) -> dict[str, list[Any]]:
         for record in case_input["passages"]
     ]
     rows["evidence"] = [
-        blank(Evidence, response_id="r", label=LABELS.get(record["outcome"]), judge="offline", **record)
+        blank(
+            Evidence,
+            response_id="r",
+            label=LABELS.get(record["outcome"]),
+            judge="offline",
+            **record,
+        )
         for record in case_input["evidence"]
     ]
     return rows

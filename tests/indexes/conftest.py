@@ -66,4 +66,4 @@ def written(
 @pytest.fixture
 def build_folder(tmp_path: Path) -> Build:
     """Return a function from {title: text} to the index folder `tmp_path / name`."""
-    return lambda *given, name="index", **more: written(tmp_path / name, *given, **more)
+    return lambda *pages, name="index", **more: written(tmp_path / name, *pages, **more)

@@ -86,7 +86,9 @@ class OfflineAnswers:
         extract = self._judge.extract_sentences if whole else self._judge.extract
         extracted: Drafts = run_now(extract(record, spans))
         self.know((draft.claim, draft.query) for draft in extracted.drafts)
-        drafts = [(draft.sentence_index or 0, draft.claim, draft.query) for draft in extracted.drafts]
+        drafts = [
+            (draft.sentence_index or 0, draft.claim, draft.query) for draft in extracted.drafts
+        ]
         facts = [
             {"sentence": sentences[at][0], "claim": claim, "query": query}
             for at, claim, query in drafts

@@ -63,7 +63,7 @@ class Engines(LocalServer):
     def url(self) -> str:
         return self.address
 
-    def found(self, query: str) -> list[tuple[str, Listed]]:
+    def listed_for(self, query: str) -> list[tuple[str, Listed]]:
         """What is listed for a query, with its address."""
         listed = [*self.extra.get(query, ()), *(self.web.find(query) if self.web else ())]
         return [(self.web.url(item.path), item) for item in listed]
@@ -74,21 +74,21 @@ class Engines(LocalServer):
         return result(
             *(
                 snippet(item.snippet, title=item.title, link=url, position=place, date=item.date)
-                for place, (url, item) in enumerate(self.found(query), 1)
+                for place, (url, item) in enumerate(self.listed_for(query), 1)
             )
         )
 
     def searxng(self, query: str) -> Any:
         results = [
             {"url": url, "title": item.title, "content": item.snippet, "publishedDate": _day(item)}
-            for url, item in self.found(query)
+            for url, item in self.listed_for(query)
         ]
         return {"query": query, "number_of_results": len(results), "results": results}
 
     def brave(self, query: str) -> Any:
         results = [
             {"url": url, "title": item.title, "description": item.snippet, "page_age": _day(item)}
-            for url, item in self.found(query)
+            for url, item in self.listed_for(query)
         ]
         return {"type": "search", "query": {"original": query}, "web": {"results": results}}
 

@@ -90,8 +90,8 @@ WEIGHTS = "config.json a.safetensors pytorch_model.bin"
         ),
         pytest.param(WEIGHTS, "", False, [TEXTS], id="settings alone"),
         *(
-            pytest.param("", f"config.json {one}", True, [], id=f"kept with {one}")
-            for one in (*ONNX, "a.safetensors", "a.bin")
+            pytest.param("", f"config.json {name}", True, [], id=f"kept with {name}")
+            for name in (*ONNX, "a.safetensors", "a.bin")
         ),
         pytest.param("", "config.json", False, [], id="kept settings"),
         pytest.param(

@@ -29,7 +29,7 @@ def _path(tmp_path: Path) -> Path:
 
 
 @given(
-    content=st.dictionaries(st.text(), PLAIN).filter(lambda one: not {"state", "checksum"} & {*one})
+    content=st.dictionaries(st.text(), PLAIN).filter(lambda row: not {"state", "checksum"} & {*row})
 )
 def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, content: Any) -> None:
     path = str(tmp_path_factory.getbasetemp() / "round_trip.json")

@@ -107,8 +107,8 @@ def test_labels_for_our_sentences_in_order() -> None:
     ("line", "message"),
     [
         *(
-            pytest.param(line.encode(), told, id=name)
-            for name, line, told in UNUSABLE
+            pytest.param(line.encode(), message, id=name)
+            for name, line, message in UNUSABLE
             if not line.startswith("claim ")
         ),
         pytest.param(b"", "not JSON", id="nothing"),

@@ -316,14 +316,14 @@ def test_a_whole_answer_is_kept_as_it_came(run: Run, reply: Choice) -> None:
 
 def test_whoever_asks_may_say_what_an_answer_is(run: Run) -> None:
     model = Model(Choice("no"), Choice("Some"))
-    picky = replace(ASKED, keep=lambda one: one.text == "Some")
+    picky = replace(ASKED, keep=lambda choice: choice.text == "Some")
     assert [texts(run(model, picky)[0]) for _ in range(3)] == [["no"], ["Some"], ["Some"]]
 
 
 @pytest.mark.parametrize("finish", ["length", "max_tokens", "MAX_TOKENS", "network_error", "", "?"])
 def test_a_reply_that_broke_off_is_kept_only_as_complete_json(run: Run, finish: str) -> None:
     whole, half = '{"word": "x"}', '{"word": "x'
-    kept = replace(ASKED, keep=lambda one: True)
+    kept = replace(ASKED, keep=lambda choice: True)
     for text, again in ((half, whole), (whole, "another")):
         model = Model(Choice(text, finish_reason=finish), Choice(again))
         asked = replace(kept, messages=[Message("user", text)])

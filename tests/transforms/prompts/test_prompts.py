@@ -42,7 +42,7 @@ def test_a_folder_overrides_by_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("file", "text", "said"),
+    ("file", "text", "parts"),
     [
         ("verify_user.txt", "{passages} {context}", ["verify_user.txt", "lacks", "{facts}"]),
         ("verify_user.txt", "{passages}{context}{facts}{fact}", ["verify_user.txt", "{fact};"]),
@@ -52,11 +52,11 @@ def test_a_folder_overrides_by_name(tmp_path: Path) -> None:
     ],
     ids=["one missing", "one too many", "one unknown", "none allowed", "file misspelt"],
 )
-def test_a_wrong_file_is_reported(tmp_path: Path, file: str, text: str, said: list[str]) -> None:
+def test_a_wrong_file_is_reported(tmp_path: Path, file: str, text: str, parts: list[str]) -> None:
     (tmp_path / file).write_text(text)
     with pytest.raises(UsageError) as error:
         load_prompts(str(tmp_path))
-    assert all(part in str(error.value) for part in said)
+    assert all(part in str(error.value) for part in parts)
 
 
 def test_a_folder_that_overrides_nothing_is_an_error(tmp_path: Path) -> None:
