@@ -15,8 +15,8 @@ from ufo.pipelines.reports.check_settings import CheckSettings, check_settings_o
 from ufo.pipelines.reports.checked import Basis, basis_of, checked_response
 from ufo.schemas.records import InputRecord, Passage
 from ufo.transforms.check_text import (
-    SourceAnswered,
     CheckedText,
+    SourceAnswered,
     Step,
     gathered,
     opened,

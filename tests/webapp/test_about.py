@@ -13,7 +13,7 @@ from ufo.pipelines.options.groups import OF_REQUESTS
 from ufo.schemas.records import CATEGORIES
 from ufo.webapp import about, request_models, response_models
 from ufo.webapp.limits import ServiceLimits
-from ufo.webapp.request_models import SourceOptions, JudgeOptions
+from ufo.webapp.request_models import JudgeOptions, SourceOptions
 from ufo.webapp.service import Service, Setup
 
 OF_LLM = ["formulation", "verdict_labels", "explain", "citation", "model", "extractor_model"]

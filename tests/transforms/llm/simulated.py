@@ -9,7 +9,10 @@ from ufo.transforms.llm.errors import SendError
 from ufo.transforms.llm.limiter import AdmittedRequest, Limiter, RateLimits
 from ufo.transforms.llm.retry import Timing
 from ufo.transforms.llm.tokens import tokens_at_most
+from ufo.transforms.llm.usage import usage_row
 
+ASKED: dict[str, Any] = {"model": "m", "messages": [], "max_tokens": 10}
+ROW = usage_row("verify", "wiki", "m", "r1")
 BODY = {"messages": [{"role": "user", "content": "word " * 60}]}
 
 

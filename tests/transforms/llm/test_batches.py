@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tests.llm_server import LlmServer
 from ufo.schemas.errors import RunError
 from ufo.transforms.llm.batch_api import BatchState, OpenAiBatches
-from ufo.transforms.llm.batch_store import ASKING, STORED, Batch, BatchStore, Reply, BatchedRequest
+from ufo.transforms.llm.batch_store import ASKING, STORED, Batch, BatchedRequest, BatchStore, Reply
 from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.errors import SendError
 from ufo.transforms.llm.usage import usage_row

@@ -9,7 +9,7 @@ import pytest
 from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.request import VERIFIER
-from ufo.transforms.llm.shared import end_run, once, shared_cache, run_resources
+from ufo.transforms.llm.shared import end_run, once, run_resources, shared_cache
 
 SETTINGS = ClientSettings({VERIFIER: Endpoint("m", "http://localhost:1/v1")})
 
