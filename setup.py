@@ -197,8 +197,14 @@ setup(
     extras_require=EXTRAS,
     author="The ufo authors",
     keywords=[
-        *("factuality", "hallucination", "fact checking", "evaluation", "LLM", "RAG"),
-        *("Apache Beam", "Parquet"),
+        "factuality",
+        "hallucination",
+        "fact checking",
+        "evaluation",
+        "LLM",
+        "RAG",
+        "Apache Beam",
+        "Parquet",
     ],
     classifiers=[
         "Development Status :: 4 - Beta",

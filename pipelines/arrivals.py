@@ -1,6 +1,6 @@
 """Find the files of a stream that are in no window yet, and what was added to those that are.
 
-A file is known again by its content (`runs/taken.py`). Its dates say only when to look at that:
+A file is known again by its content (`runs/window_files.py`). Its dates say only when to look at that:
 a look does not read the files of a large folder.
 """
 
@@ -168,7 +168,7 @@ class Arrivals:
         try:
             own = [one for one in self._by_path.get(path, ()) if _has(content, one)]
             if content.problem is not None:
-                news = None if own else content.arrived(0, size)
+                news = None if own else content.arrived_file(0, size)
             else:
                 news = self._range(content, own)
             if _state(path) == self._seen[path]:
@@ -205,7 +205,7 @@ class Arrivals:
             start = content.line_start(start)
             if content.is_blank(start, end):
                 return None
-        return content.arrived(start, end)
+        return content.arrived_file(start, end)
 
     def _say_replaced(self, path: str, earlier: Sequence[WindowFile]) -> None:
         if any(one.outcome not in (LOST, UNUSABLE) for one in earlier):

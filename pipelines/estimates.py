@@ -18,7 +18,7 @@ from ufo.pipelines.options.choose_sources import choose_sources
 from ufo.pipelines.options.settings import Settings
 from ufo.pipelines.reports.tabular import page, print_rows
 from ufo.pipelines.runs.chunks import MAX_LINES, InputReport, in_chunks
-from ufo.pipelines.runs.inputs import copies, empty_input, find_inputs, read_inputs
+from ufo.pipelines.runs.inputs import copies_folder, empty_input, find_inputs, read_inputs
 from ufo.schemas.records import InputRecord, OpenUnits, Passage
 from ufo.schemas.text import quantity
 from ufo.transforms.check import in_use
@@ -202,12 +202,12 @@ def _sampled(settings: Settings) -> tuple[list[InputRecord], int]:
             kept[place] = record
         return False
 
-    with copies() as folder:
+    with copies_folder() as folder:
         used = partial(is_used, settings.map)
         inputs = read_inputs(find_inputs(settings.input), folder, used, "evaluate")
         files = [file.plain for file in inputs]
         report = InputReport(files, settings.map)
-        read = report.observed(partial(parse, columns=settings.map, keys=report.add_keys))
+        read = report.wrap_parse(partial(parse, columns=settings.map, keys=report.add_keys))
         for _ in in_chunks(files, MAX_LINES, settings.max_line_bytes, keep, read):
             pass  # `keep` gets each record
     report.check(settings.input)

@@ -416,7 +416,11 @@ IMPORTERS: Final[dict[str, Importer]] = {
     "expertqa": expertqa,
     "wice": _one_text("claim", "evidence", "label", _WICE),
     "begin": _one_text(
-        *("response", "knowledge", "begin_label", _BEGIN, False),
+        "response",
+        "knowledge",
+        "begin_label",
+        _BEGIN,
+        False,
         model="model_name",
         question="message",
     ),

@@ -178,7 +178,9 @@ def _is_plain(kind: pa.DataType) -> bool:
     kind = getattr(kind, "storage_type", kind)  # of an extension
     kind = getattr(kind, "value_type", kind) if pa.types.is_dictionary(kind) else kind
     of_bytes = (
-        *(pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view),
+        pa.types.is_binary,
+        pa.types.is_large_binary,
+        pa.types.is_binary_view,
         pa.types.is_fixed_size_binary,
     )
     return not (pa.types.is_nested(kind) or any(is_kind(kind) for is_kind in of_bytes))

@@ -53,8 +53,12 @@ TABLES: dict[str, type] = {
 }
 # The tables of a run by command; views over a table that a run lacks find it empty.
 OF_RECALL = (
-    *("recall_records", "recall_answers", "recall_facts", "recall_verdicts"),
-    *("failures", "usage"),
+    "recall_records",
+    "recall_answers",
+    "recall_facts",
+    "recall_verdicts",
+    "failures",
+    "usage",
 )
 OF_EVALUATE = tuple(name for name in TABLES if not name.startswith("recall_"))
 RECORDS: dict[str, type] = {**TABLES, LABELS: Label, LABEL_POPULATIONS: LabelPopulation}

@@ -21,8 +21,12 @@ from tests.parts import missing
 _AZURITE = Path(__file__).parents[1] / ".ci/buckets/node_modules/.bin/azurite-blob"
 _ACCOUNT, _KEY = "ufo", base64.b64encode(b"the key of the account").decode()
 VARIABLES = (
-    *("AWS_ENDPOINT_URL", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_DEFAULT_REGION"),
-    *("AZURE_STORAGE_CONNECTION_STRING", "STORAGE_EMULATOR_HOST"),
+    "AWS_ENDPOINT_URL",
+    "AWS_ACCESS_KEY_ID",
+    "AWS_SECRET_ACCESS_KEY",
+    "AWS_DEFAULT_REGION",
+    "AZURE_STORAGE_CONNECTION_STRING",
+    "STORAGE_EMULATOR_HOST",
 )
 SCHEMES = {"s3": "s3", "azure": "abfs", "google": "gs"}
 
@@ -102,8 +106,15 @@ def _command(kind: str, port: int) -> list[str]:
     if not _AZURITE.exists() or not shutil.which("node"):
         missing(f"azurite is not installed in {_AZURITE.parents[1]}: run scripts/setup_buckets")
     return [
-        *("env", f"AZURITE_ACCOUNTS={_ACCOUNT}:{_KEY}", str(_AZURITE), "--blobPort", str(port)),
-        *("--skipApiVersionCheck", "--inMemoryPersistence", "--disableTelemetry", "--silent"),
+        "env",
+        f"AZURITE_ACCOUNTS={_ACCOUNT}:{_KEY}",
+        str(_AZURITE),
+        "--blobPort",
+        str(port),
+        "--skipApiVersionCheck",
+        "--inMemoryPersistence",
+        "--disableTelemetry",
+        "--silent",
     ]
 
 

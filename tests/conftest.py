@@ -47,9 +47,19 @@ hypothesis.settings.load_profile("same")
 
 # Files are given out in this order, the longest first, so that the processes end at the same time.
 _FIRST = (
-    *("tests/flink", "tests/airflow", "tests/local_model", "tests/webapp/browser", "tests/hub"),
-    *("tests/dataflow", "tests/test_packaging", "tests/examples", "tests/benchmarks"),
-    *("tests/pipelines/test_", "tests/pipelines", "tests/webapp", "tests/test_ufo"),
+    "tests/flink",
+    "tests/airflow",
+    "tests/local_model",
+    "tests/webapp/browser",
+    "tests/hub",
+    "tests/dataflow",
+    "tests/test_packaging",
+    "tests/examples",
+    "tests/benchmarks",
+    "tests/pipelines/test_",
+    "tests/pipelines",
+    "tests/webapp",
+    "tests/test_ufo",
 )
 _ON_FLINK = ("tests/flink", "tests/airflow/test_beam_operator")
 

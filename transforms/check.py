@@ -21,7 +21,7 @@ from ufo.schemas.records import (
 from ufo.schemas.text import quantity
 from ufo.transforms.judges.judge import Judge, Judged
 from ufo.transforms.plugin_errors import failure_of, named_errors, passes, reason_of
-from ufo.transforms.sources.fact_source import FactSource, Found, failed
+from ufo.transforms.sources.fact_source import FactSource, Found, failed_result
 from ufo.transforms.votes import SEQ, by_unit, decides, tally, verdicts
 
 _LOG = logging.getLogger("ufo")
@@ -63,7 +63,7 @@ async def check(open_units: OpenUnits, source: FactSource, judge: Judge) -> Chec
 
     Raises only errors that end the run (`ufo.schemas.errors.ends_run`).
     """
-    return await _verified(open_units, source, judge, await look_up(open_units, source))
+    return await _verify(open_units, source, judge, await look_up(open_units, source))
 
 
 async def check_parts(
@@ -77,17 +77,17 @@ async def check_parts(
     """
     answers = await look_up(open_units, source)
     if judge.remote:
-        yield open_units, await _verified(open_units, source, judge, answers)
+        yield open_units, await _verify(open_units, source, judge, answers)
         return
     tallies = by_unit(open_units.tallies)
     for unit, answer in zip(open_units.units, answers, strict=True):
         part = replace(open_units, units=[unit], tallies=tallies.get(unit.unit_id, []))
-        yield part, await _verified(part, source, judge, [answer])
+        yield part, await _verify(part, source, judge, [answer])
         # Lets other coroutines show this result before the next unit is judged.
         await asyncio.sleep(0)
 
 
-async def _verified(
+async def _verify(
     open_units: OpenUnits, source: FactSource, judge: Judge, answers: Sequence[Found]
 ) -> Checked:
     failures = [
@@ -102,7 +102,7 @@ async def _verified(
     except BaseException as error:
         if passes(error):
             raise
-        judged = _unjudged(open_units, source, judge, error)
+        judged = _error_rows(open_units, source, judge, error)
     passages = {
         hit.passage.passage_id: hit.passage for answer in answers for hit in answer.passages
     }
@@ -159,10 +159,10 @@ async def look_up(open_units: OpenUnits, source: FactSource) -> Sequence[Found]:
     except BaseException as error:
         if passes(error):
             raise
-        return [failed(error, source.name)] * asked
+        return [failed_result(error, source.name)] * asked
 
 
-def _unjudged(
+def _error_rows(
     open_units: OpenUnits, source: FactSource, judge: Judge, error: BaseException
 ) -> Judged:
     """Return one error row for each unit, after an exception of the judge."""

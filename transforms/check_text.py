@@ -88,7 +88,7 @@ Step = Extracted | SourceAsked | SourceAnswered
 
 
 @asynccontextmanager
-async def opened(
+async def open_plugins(
     job: "Job", client: Client | None = None
 ) -> AsyncIterator[tuple[list[FactSource], Judge]]:
     """Open the job's sources and judge, and close them after the block.
@@ -120,10 +120,10 @@ async def check_text(
             elif isinstance(step, SourceAnswered):
                 answers.append(step)
     assert extracted is not None
-    return gathered(extracted, answers)
+    return gather(extracted, answers)
 
 
-def gathered(extracted: Extracted, answers: Sequence[SourceAnswered]) -> CheckedText:
+def gather(extracted: Extracted, answers: Sequence[SourceAnswered]) -> CheckedText:
     """Return the rows of the events so far, in the order of the sources."""
     rows = CheckedText.of(extracted)
     passages: dict[str, Passage] = {}
@@ -218,7 +218,7 @@ def _joined(parts: Sequence[OpenUnits]) -> OpenUnits:
     )
 
 
-def scored(
+def score_text(
     rows: CheckedText,
     sources: Sequence[str],
     mode: str,

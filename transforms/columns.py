@@ -14,8 +14,18 @@ from ufo.schemas.label_words import label_of
 from ufo.schemas.row import OF_CELLS, opened, value_at
 
 FIELDS: Final = (
-    *("response", "id", "model", "question", "dataset", "reference_answers", "label", "claims"),
-    *("spans", "sentence_labels", "language", "metadata"),
+    "response",
+    "id",
+    "model",
+    "question",
+    "dataset",
+    "reference_answers",
+    "label",
+    "claims",
+    "spans",
+    "sentence_labels",
+    "language",
+    "metadata",
 )
 """The keys of an input record."""
 ALIASES: Final = {"reference answers": "reference_answers"}
@@ -71,14 +81,14 @@ class _Part(NamedTuple):
     role: str = ""
 
 
-def nearest(name: str) -> str | None:
+def nearest_key(name: str) -> str | None:
     """Return the key of a record that a column name probably means, None if there is none."""
     folded = name.casefold().strip()
     matches = difflib.get_close_matches(folded, [*FIELDS, *_USUAL], n=1, cutoff=0.7)
     return _USUAL.get(matches[0], matches[0]) if matches else None
 
 
-def recognised(names: Sequence[str]) -> dict[str, str]:
+def likely_columns(names: Sequence[str]) -> dict[str, str]:
     """Return the key of a record for each column that has it, or probably has it by its name.
 
     A column with the key's own name comes first, then the other names, the most usual first.
@@ -91,7 +101,7 @@ def recognised(names: Sequence[str]) -> dict[str, str]:
     return {key: column_of[key] for key in FIELDS if key in column_of}
 
 
-def meant(raw: Mapping[str, Any]) -> dict[str, str]:
+def likely_paths(raw: Mapping[str, Any]) -> dict[str, str]:
     """Return the column, or the path to a value inside of one, that probably has each key of a
     record; only keys whose value there can be used."""
     best: dict[str, tuple[tuple[bool, int, int, int], str]] = {}
@@ -108,18 +118,18 @@ def meant(raw: Mapping[str, Any]) -> dict[str, str]:
     return {key: best[key][1] for key in FIELDS if key in best}
 
 
-def advised(name: str, value: object) -> str | None:
+def map_advice(name: str, value: object) -> str | None:
     """Return what to give to `--map` to read an unknown column, such as `response=outputs.answer`;
     None if its name means no key, or the key cannot have its value."""
-    key = nearest(name)
-    paths = meant({name: value})
+    key = nearest_key(name)
+    paths = likely_paths({name: value})
     return f"{key}={paths[key]}" if key in paths else None
 
 
-def map_advised(raw: Mapping[str, Any], columns: Mapping[str, str], wanted: str) -> str:
+def map_value(raw: Mapping[str, Any], columns: Mapping[str, str], wanted: str) -> str:
     """Return the value for `--map` that reads a wanted key of a record, as a shell reads it, with
     the columns that `--map` names already; "" if no column probably has the key."""
-    paths = meant(raw)
+    paths = likely_paths(raw)
     if wanted not in paths:
         return ""
     chosen = {key: path for key, path in columns.items() if _fits(key, value_at(raw, path))}
@@ -200,7 +210,7 @@ def _keys(part: _Part) -> Iterator[tuple[str, int]]:
         yield "reference_answers", _RANKS["gold_answer"]
     elif own in _RANKS:
         yield _USUAL.get(own, own), _RANKS[own]
-    elif len(names) == 1 and (near := nearest(own)):
+    elif len(names) == 1 and (near := nearest_key(own)):
         yield near, len(_RANKS)
 
 

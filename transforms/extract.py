@@ -29,7 +29,7 @@ from ufo.transforms.judges.judge import Draft, Drafts, Judge, Queries
 from ufo.transforms.plugin_errors import failure_of, passes
 from ufo.transforms.read import record_hash
 from ufo.transforms.sentences import Span, segment
-from ufo.transforms.thoughts import hidden
+from ufo.transforms.thoughts import thought_ranges
 
 CLAIM = "claim"
 SENTENCE = "sentence"
@@ -83,8 +83,8 @@ async def extract(record: InputRecord, judge: Judge, units: str = CLAIM) -> Extr
     if not record.given or units == SENTENCE:
         extracted.drafts = _distinct(extracted.drafts)
     if units == SENTENCE:
-        extracted.drafts = _labelled(extracted.drafts, record.claims, places, doubts)
-    return _numbered(record, spans, answer, shown, extracted, doubts)
+        extracted.drafts = _label_units(extracted.drafts, record.claims, places, doubts)
+    return _make_rows(record, spans, answer, shown, extracted, doubts)
 
 
 def answer_of(record: InputRecord, spans: Sequence[Span]) -> tuple[InputRecord, Sequence[Span]]:
@@ -92,7 +92,7 @@ def answer_of(record: InputRecord, spans: Sequence[Span]) -> tuple[InputRecord, 
 
     The sentences keep their indexes: one of the thoughts has an empty span.
     """
-    thoughts = hidden(record.text)
+    thoughts = thought_ranges(record.text)
     if not thoughts:
         return record, spans
     starts = [start for start, _ in thoughts]
@@ -127,7 +127,7 @@ async def drafts_of(
     return extracted
 
 
-def _labelled(
+def _label_units(
     drafts: Sequence[Draft],
     claims: Sequence[GivenClaim],
     places: Sequence[int | None],
@@ -184,7 +184,7 @@ async def _given(record: InputRecord, places: Sequence[int | None], judge: Judge
     return Drafts(drafts, failures=written.failures, usage=written.usage)
 
 
-def _numbered(
+def _make_rows(
     record: InputRecord,
     spans: Sequence[Span],
     answer: InputRecord,

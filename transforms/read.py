@@ -18,7 +18,7 @@ from ufo.schemas.label_words import label_of
 from ufo.schemas.records import Failure, GivenClaim, InputRecord, LabelledSpan, content_id
 from ufo.schemas.row import OF_CELLS, UnusableValue, json_of, kind_of, object_of, value_at
 from ufo.schemas.text import quantity, without_nul
-from ufo.transforms.columns import ALIASES, FIELDS, map_advised
+from ufo.transforms.columns import ALIASES, FIELDS, map_value
 from ufo.transforms.literals import structure_of
 from ufo.transforms.sentences import segment
 
@@ -60,7 +60,7 @@ def is_used(columns: Columns | None, name: str) -> bool:
     )
 
 
-def sorted_out(raw: Mapping[str, Any], columns: Columns) -> tuple[dict[str, Any], dict[str, Any]]:
+def sort_columns(raw: Mapping[str, Any], columns: Columns) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the values of a record's keys, and the values of the other columns.
 
     Null values and empty cells are left out. The object around the value of a path is another
@@ -251,7 +251,7 @@ def _record(
 ) -> InputRecord:
     if keys is not None:
         keys(row)
-    raw, others = sorted_out(row, columns)
+    raw, others = sort_columns(row, columns)
     lost = lost_labels(key, row, left_out)
     if "response" not in raw:
         there = f"; there are: {', '.join(others)}"[:200] if others else ""
@@ -302,7 +302,7 @@ def _text(
 
 
 def _hint(row: Mapping[str, Any], columns: Columns, name: str) -> str:
-    advice = map_advised(row, columns, name)
+    advice = map_value(row, columns, name)
     return f"; did you mean --map {advice}?" if advice else ""
 
 

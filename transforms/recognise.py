@@ -32,7 +32,7 @@ from ufo.schemas.rows import (
     unwrapped,
 )
 from ufo.schemas.text import marked_encoding, quantity
-from ufo.transforms.columns import NAMES, meant, paths_of, recognised
+from ufo.transforms.columns import NAMES, likely_paths, paths_of, likely_columns
 
 PART_BYTES: Final = 1 << 18
 """How many of the first and of the last bytes of a file are needed."""
@@ -155,8 +155,8 @@ def _is_prose(header: Sequence[str], recognised: Recognised, n_lines: int) -> bo
 
 def _of_row(kind: str, row: dict[str, Any]) -> Recognised:
     """Return what is recognised by names and values; a value None is not known."""
-    by_name = {key: name for key, name in recognised([*row]).items() if row[name] in (None, "")}
-    fields = by_name | meant(row)
+    by_name = {key: name for key, name in likely_columns([*row]).items() if row[name] in (None, "")}
+    fields = by_name | likely_paths(row)
     within = [path for name, value in row.items() for path in paths_of(name, value)[1:]]
     columns = [name for name in (*row, *within) if "," not in name and name == name.strip()]
     shown = dict.fromkeys((*columns[:_MOST_COLUMNS], *fields.values()))
@@ -245,7 +245,7 @@ def _parquet(forms: Sequence[str], ends: _Ends) -> Recognised:
     row = {column.name: _like(column.type) for column in schema}
     read = _of_row(kind, row)
     # A key that cannot have just any text is recognised by its name.
-    named = recognised([name for name, value in row.items() if isinstance(value, str)])
+    named = likely_columns([name for name, value in row.items() if isinstance(value, str)])
     read.fields = named | read.fields
     if n_rows == 0 or not row:
         read.refused = f"it has no record; {_ACCEPTED}"

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from ufo.indexes import running_text
 from ufo.transforms.english.grammar import BE, HAVE, Lists
-from ufo.transforms.thoughts import hidden
+from ufo.transforms.thoughts import thought_ranges
 
 
 class Span(NamedTuple):
@@ -116,7 +116,7 @@ def segment(text: str, language: str = "en") -> list[Span]:
     thoughts and its answer have no sentence in common. Takes time linear in the length of the text.
     """
     code = language.replace("_", "-").partition("-")[0].lower() or "en"
-    thoughts = hidden(text)
+    thoughts = thought_ranges(text)
     if not thoughts:
         return _segmented(code, text)
     edges = sorted({0, len(text), *chain(*thoughts)})

@@ -34,13 +34,13 @@ _ANSWERS: Final = ("<answer", "<final")
 def without_thoughts(text: str) -> str:
     """Return a text without its thoughts, and without the marks around its answer."""
     kept, at = [], 0
-    for start, end in hidden(text):
+    for start, end in thought_ranges(text):
         kept.append(text[at:start])
         at = end
     return "".join([*kept, text[at:]]).lstrip() if at else text
 
 
-def hidden(text: str) -> list[tuple[int, int]]:
+def thought_ranges(text: str) -> list[tuple[int, int]]:
     """Return the ranges of thoughts and of the marks around the answer, in order.
 
     A block without a beginning starts with the text, and one without an end goes to the end of the
@@ -66,7 +66,7 @@ def hidden(text: str) -> list[tuple[int, int]]:
         return spans
     if answer < 0:
         return [*spans, (opened, len(text))]
-    tail = [(answer + start, answer + end) for start, end in hidden(text[answer:])]
+    tail = [(answer + start, answer + end) for start, end in thought_ranges(text[answer:])]
     return [*spans, (opened, answer), *tail]
 
 

@@ -56,7 +56,7 @@ def majority(votes: Tally, tie: str) -> tuple[int | None, bool]:
     return int(votes.n_supported > votes.n_refuted), False
 
 
-def pooled(unit_id: str, source: str, tallies: Iterable[Tally]) -> Tally:
+def pool(unit_id: str, source: str, tallies: Iterable[Tally]) -> Tally:
     """Return the sum of several sources' votes on one unit, under the name `source`."""
     counts = [(one.n_supported, one.n_refuted, one.n_noans, one.n_error) for one in tallies]
     return Tally(unit_id, source, *map(sum, zip(*counts, strict=True)))
@@ -83,7 +83,7 @@ def verdicts(response_id: str, tallies: Sequence[Tally], mode: str, tie: str) ->
     if mode in (SEQ, ALL):
         rows.append(_in_sequence(response_id, tallies, tie))
     if mode in (MV, ALL):
-        rows.append(_verdict(response_id, MV, pooled(tallies[0].unit_id, MULTI, tallies), tie))
+        rows.append(_verdict(response_id, MV, pool(tallies[0].unit_id, MULTI, tallies), tie))
     if mode in (SINGLE, ALL):
         rows += [_verdict(response_id, SINGLE, votes, tie) for votes in tallies]
     return rows
@@ -99,7 +99,7 @@ def _in_sequence(response_id: str, tallies: Sequence[Tally], tie: str) -> Verdic
                 votes = replace(votes, n_error=n_error)
             return _verdict(response_id, SEQ, votes, tie, past_error)
         past_error = past_error or only_errors(votes)
-    undecided = pooled(tallies[0].unit_id, NO_SOURCE, tallies)
+    undecided = pool(tallies[0].unit_id, NO_SOURCE, tallies)
     return _verdict(response_id, SEQ, undecided, tie, past_error)
 
 

@@ -49,7 +49,7 @@ def scores_if(results: Results, rules: VoteRules) -> list[Row]:
     }
     levels: dict[tuple[Any, ...], list[tuple[Score, Row | None]]] = defaultdict(list)
     run = results.runs[-1].name
-    for of, new_scores in recomputed(results, rules):
+    for of, new_scores in recompute(results, rules):
         for new_score in new_scores.scores:
             before = own.get((of.response_id, new_score.source))
             for place, name in enumerate((run, of.model, of.dataset, of.response_id)):
@@ -69,7 +69,7 @@ def scores_if(results: Results, rules: VoteRules) -> list[Row]:
     ]
 
 
-def recomputed(results: Results, rules: VoteRules) -> Iterator[tuple[SimpleNamespace, Scores]]:
+def recompute(results: Results, rules: VoteRules) -> Iterator[tuple[SimpleNamespace, Scores]]:
     """Yield each response of a run (its row of `responses`, as an object) with its new scores.
 
     Raises:

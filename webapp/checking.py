@@ -18,9 +18,9 @@ from ufo.transforms.check_text import (
     CheckedText,
     SourceAnswered,
     Step,
-    gathered,
-    opened,
-    scored,
+    gather,
+    open_plugins,
+    score_text,
     steps,
 )
 from ufo.transforms.english.words import is_english
@@ -112,7 +112,7 @@ class _Course:
         """Return the result so far; the claims must be known."""
         assert self.extracted is not None
         whole = checked_response(
-            gathered(self.extracted, self.answers), check_settings_of(self.job)
+            gather(self.extracted, self.answers), check_settings_of(self.job)
         )
         return KeptResult(
             **{one.name: getattr(whole, one.name) for one in fields(whole)},
@@ -220,7 +220,7 @@ def _added(rows: CheckedText, step: SourceAnswered, job: Job) -> dict[str, Any]:
     units = {unit.unit_id: unit for unit in rows.fact_units if unit.sentence_index in touched}
     evidence = [row for row in rows.evidence if row.unit_id in units]
     of_these = replace(rows, fact_units=list(units.values()), evidence=evidence)
-    scores = scored(of_these, [spec.name for spec in job.sources], job.mode, job.tie)
+    scores = score_text(of_these, [spec.name for spec in job.sources], job.mode, job.tie)
     return {
         "source": step.source or None,
         "position": step.position,
@@ -238,7 +238,7 @@ def _silent(job: Job, seconds: float) -> list[dict[str, Any]]:
 
 
 async def _steps(job: Job, record: InputRecord) -> AsyncGenerator[Step, None]:
-    async with opened(job) as (sources, judge):
+    async with open_plugins(job) as (sources, judge):
         following = steps(record, sources, judge, job)
         async with aclosing(following) as steps_done:
             async for step in steps_done:

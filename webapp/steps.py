@@ -11,7 +11,7 @@ from ufo.indexes.index import open_index
 from ufo.schemas.errors import DoesNotFit
 from ufo.schemas.records import NO_PASSAGES, NOANS, InputRecord, OpenUnits, Passage
 from ufo.transforms.check import look_up
-from ufo.transforms.check_text import CheckedText, check_text, opened
+from ufo.transforms.check_text import CheckedText, check_text, open_plugins
 from ufo.transforms.extract import Extracted, extract
 from ufo.transforms.job import Job
 from ufo.transforms.judges.judge import Judge
@@ -170,7 +170,7 @@ async def _done(
     service: Service, job: Job, work: Callable[[list[FactSource], Judge], Awaitable[T]]
 ) -> T:
     async def run() -> T:
-        async with opened(job) as (sources, judge):
+        async with open_plugins(job) as (sources, judge):
             return await work(sources, judge)
 
     with service.checks.slot():

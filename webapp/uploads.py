@@ -315,8 +315,14 @@ class Uploads:
     async def _run(self, upload: Upload) -> int:
         process = await asyncio.create_subprocess_exec(
             *self._command,
-            *("--input", str(upload.file), "--output", str(self._results)),
-            *("--run", upload.run_name, *upload.flags, "--log_format=json"),
+            "--input",
+            str(upload.file),
+            "--output",
+            str(self._results),
+            "--run",
+            upload.run_name,
+            *upload.flags,
+            "--log_format=json",
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.PIPE,

@@ -94,11 +94,31 @@ def run(folder: Path, size: int, name: str, *flags: object) -> dict[str, Any]:
     server.start()
     cache = folder / f"{name}-{size}.sqlite"
     command = (
-        *(sys.executable, "-m", "ufo.pipelines.evaluate", "--json"),
-        *("--input", folder / f"{size}.jsonl", "--output", folder / f"{name}-{size}"),
-        *("--sources", "reference,wikipedia,llm", "--index", folder / "index", "--judge", "llm"),
-        *("--model", "offline-judge", "--base_url", ours.recv(), "--cache", cache),
-        *("--workers", 1, "--chunk_size", CHUNK, *flags),
+        sys.executable,
+        "-m",
+        "ufo.pipelines.evaluate",
+        "--json",
+        "--input",
+        folder / f"{size}.jsonl",
+        "--output",
+        folder / f"{name}-{size}",
+        "--sources",
+        "reference,wikipedia,llm",
+        "--index",
+        folder / "index",
+        "--judge",
+        "llm",
+        "--model",
+        "offline-judge",
+        "--base_url",
+        ours.recv(),
+        "--cache",
+        cache,
+        "--workers",
+        1,
+        "--chunk_size",
+        CHUNK,
+        *flags,
     )
     started, largest = time.monotonic(), 0
     with (folder / "log").open("w+") as log:

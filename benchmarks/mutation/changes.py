@@ -297,9 +297,31 @@ _TOKEN = re.compile(
     r"--[^\n]*|'(?:[^']|'')*'|\"[^\"]*\"|[A-Za-z_][\w.]*|\d+(?:\.\d+)?|<>|!=|<=|>=|->>?|=>|\S"
 )
 _CLAUSE = {
-    *("GROUP", "ORDER", "HAVING", "WHERE", "LIMIT", "UNION", "JOIN", "LEFT", "QUALIFY", "WINDOW"),
-    *("THEN", "WHEN", "ELSE", "END", "SELECT", "FROM", "AND", "OR", "ON", "AS", "CROSS", "INNER"),
-    *("FULL", "ANTI", "SEMI"),
+    "GROUP",
+    "ORDER",
+    "HAVING",
+    "WHERE",
+    "LIMIT",
+    "UNION",
+    "JOIN",
+    "LEFT",
+    "QUALIFY",
+    "WINDOW",
+    "THEN",
+    "WHEN",
+    "ELSE",
+    "END",
+    "SELECT",
+    "FROM",
+    "AND",
+    "OR",
+    "ON",
+    "AS",
+    "CROSS",
+    "INNER",
+    "FULL",
+    "ANTI",
+    "SEMI",
 }
 _OTHER_SIGN = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "=": "<>", "<>": "=", "!=": "="}
 

@@ -101,10 +101,29 @@ def evaluate(
 ) -> float:
     """Run the command in one chunk; return its seconds."""
     command = (
-        *(sys.executable, "-m", "ufo.pipelines.cli", "evaluate", "--input", source, "--json"),
-        *("--output", output, "--sources", "reference"),
-        *("--chunk_size", calls, "--judge", "llm", "--model", "offline-judge"),
-        *("--base_url", url, "--concurrency", in_flight, "--cache", "off"),
+        sys.executable,
+        "-m",
+        "ufo.pipelines.cli",
+        "evaluate",
+        "--input",
+        source,
+        "--json",
+        "--output",
+        output,
+        "--sources",
+        "reference",
+        "--chunk_size",
+        calls,
+        "--judge",
+        "llm",
+        "--model",
+        "offline-judge",
+        "--base_url",
+        url,
+        "--concurrency",
+        in_flight,
+        "--cache",
+        "off",
     )
     started = time.monotonic()
     done = subprocess.run(

@@ -134,9 +134,23 @@ class Setting:
         """Evaluate that many responses; return what it took."""
         source, output = self.input(size), Path(tempfile.mkdtemp(dir=self.folder))
         command = [
-            *(sys.executable, "-m", "ufo.pipelines.evaluate", "--json", "--judge", "offline"),
-            *("--input", source, "--output", output, "--sources", self.sources),
-            *("--verifier", self.verifier, "--index", self.folder / "index", *self.flags),
+            sys.executable,
+            "-m",
+            "ufo.pipelines.evaluate",
+            "--json",
+            "--judge",
+            "offline",
+            "--input",
+            source,
+            "--output",
+            output,
+            "--sources",
+            self.sources,
+            "--verifier",
+            self.verifier,
+            "--index",
+            self.folder / "index",
+            *self.flags,
         ]
         started, before = time.monotonic(), processor_of_children()
         process = subprocess.Popen(
@@ -184,13 +198,13 @@ def bare_loop(path: Path, verifier: str) -> float:
     from ufo.pipelines.options.jobs import job_of_text
     from ufo.schemas.records import InputRecord
     from ufo.transforms.check import check, settle
-    from ufo.transforms.check_text import opened
+    from ufo.transforms.check_text import open_plugins
     from ufo.transforms.extract import extract
     from ufo.transforms.read import parse
 
     async def loop() -> float:
         job = job_of_text({"judge": "offline", "verifier": verifier}, ["reference"])
-        async with opened(job) as ((source,), judge):
+        async with open_plugins(job) as ((source,), judge):
             started = time.process_time()
             with path.open("rb") as lines:
                 for line in lines:

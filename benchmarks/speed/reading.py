@@ -73,9 +73,23 @@ def write_input(path: Path, rows: int) -> None:
 def measure(source: Path, output: Path, code: Path) -> dict[str, float]:
     """Evaluate a file; return the seconds of the command and of its processes."""
     command = [
-        *(sys.executable, "-c", _COMMAND, "evaluate", "--json", "--judge", "offline"),
-        *("--verifier", "overlap", "--sources", "reference", "--workers", str(WORKERS)),
-        *("--input", str(source), "--output", str(output)),
+        sys.executable,
+        "-c",
+        _COMMAND,
+        "evaluate",
+        "--json",
+        "--judge",
+        "offline",
+        "--verifier",
+        "overlap",
+        "--sources",
+        "reference",
+        "--workers",
+        str(WORKERS),
+        "--input",
+        str(source),
+        "--output",
+        str(output),
     ]
     before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     process = subprocess.Popen(

@@ -32,9 +32,17 @@ from ufo.transforms.loop import wait_for
 from ufo.transforms.sources.fact_source import Found, Retrieved
 
 _NAMES = (
-    *("model", "base_url", "extractor_model", "extractor_base_url", "knowledge_model"),
-    *("knowledge_base_url", "header", "body_json", "reasoning_effort"),
-    *("context", "formulation"),
+    "model",
+    "base_url",
+    "extractor_model",
+    "extractor_base_url",
+    "knowledge_model",
+    "knowledge_base_url",
+    "header",
+    "body_json",
+    "reasoning_effort",
+    "context",
+    "formulation",
 )
 _OPTIONS = [one for one in options_of(ModelOptions, JudgeOptions) if one.name in _NAMES]
 # (claim, query, passage); the first is supported, the second refuted.

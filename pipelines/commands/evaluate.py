@@ -56,7 +56,7 @@ def handle(parser: Parser, argv: Sequence[str], program: bool = False) -> int:
 
 def _reported(chosen: Settings, finished: Finished) -> int:
     """Print the results of the run; return the exit code."""
-    with finished.shown():
+    with finished.explain_memory_errors():
         summary, lost = _summary(chosen, finished)
     nothing = _nothing_usable(summary, lost)
     below = limits_missed(chosen, summary)

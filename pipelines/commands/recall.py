@@ -38,7 +38,7 @@ def handle(parser: "Parser", argv: Sequence[str], program: bool = False) -> int:
     logs.start(logs.LogSettings(chosen.log_format))
     finished = run_recall(chosen)
     sheet = {"sheet": f"{chosen.output.rstrip('/')}/{SHEET}"} if chosen.facts_only else {}
-    with finished.shown(), open_results(chosen.output, finished.name) as results:
+    with finished.explain_memory_errors(), open_results(chosen.output, finished.name) as results:
         lost = unusable(results)
         if chosen.json:
             more = {"seconds": round(finished.seconds, 3), "path": finished.folder, **sheet}

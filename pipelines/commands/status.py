@@ -61,8 +61,23 @@ _ATTEMPT = re.compile(r"(.*\.attempt-([0-9a-f]+))[/\\]attempt\.json")
 _DONE = re.compile(r".*[/\\]\d+[/\\]done\.json")
 _WIDTH = 72  # of what is not a command or a path, which are to be copied whole
 _FIELDS = (
-    *("run", "state", "directory", "folder", "started_at", "changed_at", "host", "pid"),
-    *("chunks", "of_chunks", "lines", "of_lines", "rows", "next", "runner", "job", "checked"),
+    "run",
+    "state",
+    "directory",
+    "folder",
+    "started_at",
+    "changed_at",
+    "host",
+    "pid",
+    "chunks",
+    "of_chunks",
+    "lines",
+    "of_lines",
+    "rows",
+    "next",
+    "runner",
+    "job",
+    "checked",
     "batches",
 )
 

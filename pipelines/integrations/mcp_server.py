@@ -20,7 +20,7 @@ from ufo.pipelines.reports.evaluation import Check
 from ufo.pipelines.version import VERSION
 from ufo.schemas.errors import UfoError, UsageError
 from ufo.transforms.check import look_up
-from ufo.transforms.check_text import check_text, opened
+from ufo.transforms.check_text import check_text, open_plugins
 from ufo.transforms.extract import extract
 from ufo.transforms.job import Job
 from ufo.transforms.llm.request import LlmError
@@ -121,7 +121,7 @@ class Tools:
     async def _check(self, asked: CheckArguments) -> dict[str, Any]:
         job = self.job(asked.sources)
         record = request_models.record_of(asked, asked.text, asked.references)
-        async with opened(job) as (sources, judge):
+        async with open_plugins(job) as (sources, judge):
             check = Check(await check_text(record, sources, judge, job), check_settings_of(job))
         names = ("headline", "score", "score_in_words", "coverage", "trust")
         return {
@@ -152,7 +152,7 @@ class Tools:
             )
         claims = [request_models.Claim(claim=asked.query, query=asked.query)]
         record = request_models.record_of(request_models.TextContext(), asked.query, claims=claims)
-        async with opened(job) as (sources, judge):
+        async with open_plugins(job) as (sources, judge):
             units = (await extract(record, judge)).open_units
             answers_by_source = {
                 source.name: await look_up(units, source)

@@ -45,8 +45,16 @@ KNOWLEDGE_TYPE: Final = "llm"
 _ALL_FACTS: Final = 10_000  # facts in one call; the size of a reply is a lower limit
 _OF_LLM_SETTINGS: Final = {*names_of(JudgeOptions)} & {flag.name for flag in fields(LlmSettings)}
 _OF_ENDPOINTS: Final = (
-    *("model", "base_url", "extractor_model", "extractor_base_url", "knowledge_model"),
-    *("knowledge_base_url", "header", "body_json", "reasoning_effort", "timeout"),
+    "model",
+    "base_url",
+    "extractor_model",
+    "extractor_base_url",
+    "knowledge_model",
+    "knowledge_base_url",
+    "header",
+    "body_json",
+    "reasoning_effort",
+    "timeout",
 )
 _OF_SOURCES_TOO: Final = ("concurrency", "web_snapshot")  # their results are the same
 
@@ -392,12 +400,28 @@ def _no_client() -> Any:
 
 _OPTIONS: Final = {flag.name: flag for flag in options_of(RecallSettings)}
 _OF_RUN: Final = (
-    *("input", "output", "run", "fresh", "workers", "chunk_size", "max_line_bytes"),
-    *("if_finished", "facts_only", "json", "log_format", "config"),
+    "input",
+    "output",
+    "run",
+    "fresh",
+    "workers",
+    "chunk_size",
+    "max_line_bytes",
+    "if_finished",
+    "facts_only",
+    "json",
+    "log_format",
+    "config",
 )
 _OF_JUDGING: Final = (
-    *("formulations", "judge", "verifier", "format", "repairs", "as_published"),
-    *("facts_per_call", "prompts"),
+    "formulations",
+    "judge",
+    "verifier",
+    "format",
+    "repairs",
+    "as_published",
+    "facts_per_call",
+    "prompts",
 )
 _OF_MODELS: Final = [name for name in names_of(ModelOptions) if not name.startswith("knowledge_")]
 RECALL_GROUPS: Final = {

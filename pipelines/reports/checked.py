@@ -14,7 +14,7 @@ from ufo.schemas.errors import UfoError
 from ufo.schemas.labels import Label
 from ufo.schemas.records import Evidence, Response
 from ufo.schemas.text import quantity
-from ufo.transforms.check_text import CheckedText, scored
+from ufo.transforms.check_text import CheckedText, score_text
 from ufo.transforms.english.words import is_english
 from ufo.transforms.extraction.layout import LayoutBlock, layout
 from ufo.transforms.judges.offline import NAME
@@ -133,7 +133,7 @@ def _scores(
 ) -> dict[str, Any]:
     judged = {row.unit_id for row in rows.verdicts}
     units = [unit for unit in rows.fact_units if unit.unit_id in judged]
-    scores = scored(replace(rows, fact_units=units), sources, mode, tie, selection)
+    scores = score_text(replace(rows, fact_units=units), sources, mode, tie, selection)
     main = next(row for row in scores.scores if row.mode == main_mode(mode))
     return {
         "headline": scores.headline,

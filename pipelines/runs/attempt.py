@@ -123,7 +123,7 @@ def differences(old: Fingerprint, new: Fingerprint, at: str = "") -> list[str]:
     return lines
 
 
-def _reused(run: str | None) -> dict[str, str]:
+def _reuse_entry(run: str | None) -> dict[str, str]:
     return {} if run is None else {"reused_from": run}
 
 
@@ -225,12 +225,12 @@ class Attempt:
         fingerprint: Fingerprint,
         fresh: bool = False,
         reused_from: str | None = None,
-        begun_anew: Callable[[str], object] | None = None,
+        on_restart: Callable[[str], object] | None = None,
     ) -> "Attempt":
         """Resume the unfinished attempt of this run, or start one.
 
         `reused_from` is the run from which results are reused; it must match as well. With
-        `begun_anew` an attempt that cannot be resumed is deleted, and this is called with why.
+        `on_restart` an attempt that cannot be resumed is deleted, and this is called with why.
 
         Raises:
             UsageError: an unfinished attempt has another fingerprint and `fresh` is not set
@@ -246,19 +246,19 @@ class Attempt:
                 storage.delete(attempt.folder)
                 storage.delete(attempt.local_folder())
                 continue
-            started = {**fingerprint, **_reused(reused_from)}
+            started = {**fingerprint, **_reuse_entry(reused_from)}
             try:
                 old = fingerprint_in(path)
                 changed = differences(old or {}, started)
             except RunError as error:
-                if begun_anew is None:
+                if on_restart is None:
                     raise
                 old, changed = None, [f"{path!r} is damaged: {error.__cause__ or error}"]
             if old == started:
                 storage.make_folder(attempt.local_folder())
                 return attempt
-            if begun_anew is not None:
-                begun_anew("; ".join(changed))
+            if on_restart is not None:
+                on_restart("; ".join(changed))
                 storage.delete(attempt.folder)
                 storage.delete(attempt.local_folder())
                 continue
@@ -284,7 +284,7 @@ class Attempt:
         """
         try:
             storage.make_folder(self.folder)
-            state = {**self.fingerprint, **_reused(reused_from)}
+            state = {**self.fingerprint, **_reuse_entry(reused_from)}
             write_state(storage.join(self.folder, _ATTEMPT), state)
         except OSError as error:
             message = f"--output {self.run_folder!r} cannot be written: {reason_of(error)}"

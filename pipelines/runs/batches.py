@@ -33,10 +33,10 @@ from ufo.schemas.errors import BatchesUnderWay, Interrupted, RunError
 from ufo.schemas.records import Usage
 from ufo.schemas.text import quantity
 from ufo.transforms.llm import usage_log
-from ufo.transforms.llm.batch_api import FAILED, BatchState, OpenAiBatches, says
+from ufo.transforms.llm.batch_api import FAILED, BatchState, OpenAiBatches, error_says
 from ufo.transforms.llm.batch_lines import error_of
 from ufo.transforms.llm.batch_store import ASKING, STORED, Batch, BatchedRequest, BatchStore, Reply
-from ufo.transforms.llm.budget import capped, priced, upper_bound
+from ufo.transforms.llm.budget import cap_error, with_cost, upper_bound
 from ufo.transforms.llm.chat import tokens
 from ufo.transforms.llm.client_settings import BatchSettings, ClientSettings
 from ufo.transforms.llm.endpoint import Endpoint
@@ -213,7 +213,7 @@ class Rounds:
         with TemporaryFile(prefix="ufo-batch-") as lines:
             more = True
             while more and (usd := self._write(endpoint, lines)):
-                more = self._sent(self._store.plan(endpoint, self._round, usd), lines)
+                more = self._submit_batch(self._store.plan(endpoint, self._round, usd), lines)
 
     def _write(self, endpoint: Endpoint, lines: IO[bytes]) -> dict[str, float]:
         """Write the lines of a batch; return the highest possible cost of each request by its key,
@@ -231,7 +231,7 @@ class Rounds:
             line = self._api(endpoint).line_of(key, body)
             cost = upper_bound(price, body) if price else 0.0
             if cost > left and not usd and not batches:
-                raise capped(self._cap, spent, cost)
+                raise cap_error(self._cap, spent, cost)
             if cost > left or (usd and lines.tell() + len(line) > self._settings.bytes):
                 break
             lines.write(line)
@@ -240,7 +240,7 @@ class Rounds:
         lines.seek(0)
         return usd
 
-    def _sent(self, batch: Batch, lines: IO[bytes]) -> bool:
+    def _submit_batch(self, batch: Batch, lines: IO[bytes]) -> bool:
         """Submit a planned batch, and return whether another may be accepted now."""
         api, file = self._api(batch.endpoint), None
         try:
@@ -251,13 +251,13 @@ class Rounds:
         except SendError as error:
             refused = error.status.startswith("4") and error.status not in ("408", "409", "499")
             if refused or not file:
-                return self._refused(batch, file, error.message, error.transient)
+                return self._handle_refusal(batch, file, error.message, error.transient)
             if not error.transient:
                 raise RunError(_NO_BATCHES.format(error.message.rstrip("."))) from None
             self._say(f"{error.message}; the batch is submitted again, unless it is there")
             return False
 
-    def _refused(self, batch: Batch, file: str | None, message: str, passes: bool) -> bool:
+    def _handle_refusal(self, batch: Batch, file: str | None, message: str, passes: bool) -> bool:
         """Make the requests of a refused batch new again, and return whether fewer may be accepted
         now; raise a RunError unless the refusal `passes`.
 
@@ -266,7 +266,7 @@ class Rounds:
         """
         self._store.take_back(batch)
         self._api(batch.endpoint).discard([file])
-        enqueued = says("enqueued", message)
+        enqueued = error_says("enqueued", message)
         if enqueued:
             self._most[batch.endpoint] = max(1, batch.requests // 2)
         elif not passes:
@@ -291,13 +291,13 @@ class Rounds:
                 return False
             state = api.state(name)
             message = f"{state.code}: {state.message}"
-            if state.phase == FAILED and says("enqueued", message):
-                return self._refused(batch, state.source, message, passes=True)
+            if state.phase == FAILED and error_says("enqueued", message):
+                return self._handle_refusal(batch, state.source, message, passes=True)
             if not state.phase:
                 self._say(f"{state.word!r} is no state of a batch that ufo knows; it is waited for")
             ended = batch.ended or (time.time() if state.ended else 0.0)
             batch = self._store.note(batch, id=name, done=state.done, ended=ended)
-            return state.ended and self._collected(batch, state)
+            return state.ended and self._collect(batch, state)
         except SendError as error:
             self._look_again(batch, error)
             return False
@@ -316,7 +316,7 @@ class Rounds:
             raise RunError(f"{error.message}; the same command looks again") from None
         self._say(f"{error.message}; the batch is looked at again")
 
-    def _collected(self, batch: Batch, state: BatchState) -> bool:
+    def _collect(self, batch: Batch, state: BatchState) -> bool:
         """Store the replies of a batch that has ended, and return whether they are all there: those
         of the model at once, errors only when no reply can come in their place."""
         waiting = self._store.sent(batch)
@@ -332,7 +332,7 @@ class Rounds:
                     if error_of(batch.endpoint, reply):
                         errors[key] = reply
                     elif key in waiting:
-                        row = self._counted(waiting.pop(key), reply)
+                        row = self._log_usage(waiting.pop(key), reply)
                         self._store.put(key, reply, row)
         seen = len(keys) + damaged if keys else 0  # else it may be a web page in place of a file
         whole = seen >= batch.requests or (state.lines is not None and seen >= state.lines)
@@ -361,11 +361,11 @@ class Rounds:
             key: errors.get(key) or Reply(state.code, body, f"{batch.id}/{key}") for key in waiting
         }
         met = {key: error_of(batch.endpoint, reply) for key, reply in replies.items()}
-        ends = self._ends_run(batch, [error for error in met.values() if error])
+        ends = self._fatal_error(batch, [error for error in met.values() if error])
         with self._store.together():
             for key, request in waiting.items():
                 reply, error = replies[key], met[key]
-                row = self._counted(request, reply, error)
+                row = self._log_usage(request, reply, error)
                 # The step that asked handles a refusal of the request's content.
                 transient = error is not None and error.transient
                 if ends:  # says nothing of the request
@@ -381,7 +381,7 @@ class Rounds:
         if ends:
             raise RunError(ends)
 
-    def _ends_run(self, batch: Batch, errors: list[SendError]) -> str:
+    def _fatal_error(self, batch: Batch, errors: list[SendError]) -> str:
         """Return the error that every further request would meet, "" without one: by its words, or
         because so many requests in a row got the same. What may pass, or be met in another form,
         has to come from two batches."""
@@ -401,7 +401,7 @@ class Rounds:
         message = errors[0].message.rstrip(".")
         return f"{message}. All requests got this; the same command asks again"
 
-    def _counted(
+    def _log_usage(
         self, request: BatchedRequest, reply: Reply, error: SendError | None = None
     ) -> Usage:
         """Return the usage row of a request that has a reply; write it into the run's log first: if
@@ -418,7 +418,7 @@ class Rounds:
             seconds=None,
             cost_usd=None,
         )
-        row = priced(row, self._prices)
+        row = with_cost(row, self._prices)
         spent = usage_log.spent_by(row)
         if error is None and row.cost_usd is None:
             spent[usage_log.COST] = request.usd

@@ -10,7 +10,7 @@ from ufo.pipelines.reports.evaluation import Check
 from ufo.pipelines.runs.program_input import line_of
 from ufo.schemas.errors import RunError, UsageError
 from ufo.schemas.records import Failure
-from ufo.transforms.check_text import check_text, opened
+from ufo.transforms.check_text import check_text, open_plugins
 from ufo.transforms.job import Job
 from ufo.transforms.llm.request import Client, LlmError
 from ufo.transforms.loop import process_loop
@@ -45,7 +45,7 @@ async def _check(
     if isinstance(record, Failure):
         raise UsageError(record.message)
     try:
-        async with opened(job, client) as (sources, judge):
+        async with open_plugins(job, client) as (sources, judge):
             rows = await check_text(record, sources, judge, job)
             return Check(rows, check_settings_of(job))
     except LlmError as error:

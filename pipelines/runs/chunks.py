@@ -20,7 +20,7 @@ from ufo.schemas.errors import NothingUsable, UsageError, unknown_value
 from ufo.schemas.records import Failure
 from ufo.schemas.row import OF_CELLS, has_value
 from ufo.schemas.text import quantity
-from ufo.transforms.columns import FIELDS, advised, paths_of
+from ufo.transforms.columns import FIELDS, map_advice, paths_of
 from ufo.transforms.extract import LABELS_LEFT_OUT, OUT_OF_RANGE, REPEATED
 from ufo.transforms.read import Columns, parse
 from ufo.transforms.splits import Line, Split, lines
@@ -174,9 +174,9 @@ class InputReport:
         self._left_out = {name: None for file in files for name in file.left_out}
         self._guessed = [file.name for file in files if file.is_guessed]
         self._missing = dict(columns or {})
-        self._there: dict[str, None] = {}
+        self._present: dict[str, None] = {}
 
-    def observed(
+    def wrap_parse(
         self, parse: Callable[[str, bytes, int], R | Failure]
     ) -> Callable[[str, bytes, int], R | Failure]:
         """Return `parse` wrapped so that each record and failure is counted here."""
@@ -196,7 +196,7 @@ class InputReport:
         """Take note of the keys of an object, whether or not it is usable as a record."""
         if self._missing:
             for name, value in raw.items():
-                self._there.update(dict.fromkeys(paths_of(name, value)))
+                self._present.update(dict.fromkeys(paths_of(name, value)))
             missing = self._missing.items()
             self._missing = {key: name for key, name in missing if not has_value(raw, name)}
 
@@ -207,18 +207,18 @@ class InputReport:
                 self._unknown[name] += 1
             elif len(self._unknown) < _KEYS_KEPT:
                 self._unknown[name] = 1
-                self._advice[name] = None if name in FIELDS else advised(name, value)
+                self._advice[name] = None if name in FIELDS else map_advice(name, value)
 
     def with_warnings(self, chunks: Iterator[C], say: Callable[[str], object]) -> Iterator[C]:
         """Yield the chunks; pass what is missing in them, and the warning, to `say` at the end."""
         yield from chunks
-        if self._missing and self._there:
+        if self._missing and self._present:
             missing = ", ".join(f"{key}={name}" for key, name in self._missing.items())
             say(f"No record has the column of --map {missing}.")
         if warning := self.warning():
             say(warning)
 
-    def checked(
+    def check_chunks(
         self, chunks: Iterator[C], files: Sequence[str], say: Callable[[str], object]
     ) -> Iterator[C]:
         """Yield the chunks once a line is usable and the columns of `--map` are found; pass the
@@ -242,9 +242,9 @@ class InputReport:
     def check(self, files: Sequence[str]) -> None:
         """Raise UsageError if no record has a column of `--map`, and NothingUsable if there were
         lines and none is usable."""
-        self._there.pop(OF_CELLS, None)
-        for key, name in self._missing.items() if self._there else ():
-            names = [*self._there][:_COLUMNS_SHOWN]
+        self._present.pop(OF_CELLS, None)
+        for key, name in self._missing.items() if self._present else ():
+            names = [*self._present][:_COLUMNS_SHOWN]
             raise UsageError(unknown_value(f"column of --map {key}=COLUMN:", name, names))
         if self._usable or self._first is None:
             return

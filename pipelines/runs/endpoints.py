@@ -1,4 +1,4 @@
-"""Probe the LLM endpoints of a run before the input is read."""
+"""Probe the LLM endpoints of a run capabilities_x the input is read."""
 
 import time
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ def roles_asked(settings: Settings, sources: Sequence[SourceSpec]) -> list[tuple
     return roles
 
 
-def probed(
+def probe_endpoints(
     settings: Settings, sources: Sequence[SourceSpec], usage_log: str | None = None
 ) -> ClientSettings | None:
     """Return the clients' settings with the endpoints' capabilities, so that the workers need no
@@ -64,19 +64,19 @@ async def _probe(
             shapes.setdefault(settings.endpoints[role], (role, []))[1].append(shape)
         for endpoint, (role, wanted) in shapes.items():
             key = _key(endpoint, wanted)
-            before = _before((await cache.get_many([key])).get(key))
-            if before is None:
-                before, _ = await client.probe(role, *dict.fromkeys(wanted))
+            capabilities_x = _cached_capabilities((await cache.get_many([key])).get(key))
+            if capabilities_x is None:
+                capabilities_x, _ = await client.probe(role, *dict.fromkeys(wanted))
                 reached.add(endpoint.url)
-                await cache.put_many({key: _entry(before)})
+                await cache.put_many({key: _entry(capabilities_x)})
             else:
                 answered, context = await client.look(role)
                 if several and answered:
                     # Every process waits for a server that answered when the run began.
                     reached.add(endpoint.url)
                 # The server may have been started with another context since.
-                before = replace(before, context=context)
-            known[endpoint] = before
+                capabilities_x = replace(capabilities_x, context=context)
+            known[endpoint] = capabilities_x
     except LlmError as error:
         raise RunError(error.message) from error
     finally:
@@ -97,7 +97,7 @@ def _entry(known: Capabilities) -> dict[str, Any]:
     return {"found": asdict(known), "at": time.time()}
 
 
-def _before(value: Any) -> Capabilities | None:
+def _cached_capabilities(value: Any) -> Capabilities | None:
     """Return the capabilities from a recent probe of an endpoint; None without one."""
     try:
         if not 0 <= time.time() - value["at"] < _VALID_SECONDS:

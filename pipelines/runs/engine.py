@@ -27,7 +27,7 @@ from ufo.pipelines.runs.attempt import Attempt, Written
 from ufo.pipelines.runs.chunks import Chunk
 from ufo.pipelines.runs.finish import check_complete
 from ufo.pipelines.runs.progress import Progress
-from ufo.pipelines.runs.workers import check_ipython, is_interrupt, of_step
+from ufo.pipelines.runs.workers import check_ipython, is_interrupt, error_of_step
 from ufo.schemas import storage
 from ufo.schemas.errors import Interrupted
 from ufo.schemas.state_files import read_state, write_state
@@ -96,7 +96,7 @@ def run_on_engine(
         progress.chunk(n_lines, done.counters, False)
         return done
     folder = storage.absolute(attempt.chunk_folder(CHUNK))
-    end_earlier(folder, progress.say)
+    cancel_earlier_job(folder, progress.say)
     # An earlier try may have left parts, and its job may still be writing: use a new folder.
     storage.delete(folder)
     tries_folder, name = folder, uuid4().hex[:8]
@@ -130,7 +130,7 @@ def run_on_engine(
             raise Interrupted(
                 f"interrupted{ended and '; '}{ended}; the same command completes the run"
             ) from None
-        failed = of_step(error, attempt, "the pipeline")
+        failed = error_of_step(error, attempt, "the pipeline")
         remedy = next((said for words, said in _REMEDIES.items() if words in failed.message), "")
         failed.reword(failed.message + remedy)
         raise failed from error
@@ -220,7 +220,7 @@ def started_job(folder: str) -> EngineJob | None:
     return read_state(path, _END_IT, lambda content: EngineJob(**content))
 
 
-def end_earlier(folder: str, say: Say) -> None:
+def cancel_earlier_job(folder: str, say: Say) -> None:
     """Cancel the job of a killed command if it still runs, since its results are not used."""
     earlier = started_job(folder)
     if earlier is None or earlier.url is None or earlier.named:

@@ -185,7 +185,7 @@ def sweep(run_folder: str, tables: Mapping[str, Mapping[str, Any]]) -> None:
             storage.delete(match[1])
 
 
-def each_passage_once(parts: Sequence[Part]) -> list[Part]:
+def remove_duplicate_passages(parts: Sequence[Part]) -> list[Part]:
     """Remove duplicate passages: each stays in the first part that has it.
 
     Every chunk writes the passages that it retrieved. Takes about 100 bytes of memory for each

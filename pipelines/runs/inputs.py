@@ -103,7 +103,7 @@ def folder_refused(path: str) -> UsageError:
 
 
 @contextmanager
-def copies() -> Iterator[str]:
+def copies_folder() -> Iterator[str]:
     """Make a folder for copies of inputs. If this process is killed, the next command deletes
     it.
 
@@ -167,7 +167,7 @@ def _read(path: str, name: str, copy: str, used: Used, local: bool) -> InputFile
     try:
         piped = is_piped(path)
         digest, size, lines, last = sha256(), 0, 0, b"\n"
-        with _opened(path) as stream:
+        with _open(path) as stream:
             block = stream.read(_BLOCK)
             forms = layers_of(block[:HEAD_BYTES], NAMES)[0]
             form, is_guessed = forms[0], WINDOWS in forms
@@ -196,7 +196,7 @@ def _read(path: str, name: str, copy: str, used: Used, local: bool) -> InputFile
     return InputFile(path, name, size, digest.hexdigest(), lines, plain, piped)
 
 
-def _opened(path: str) -> BinaryIO:
+def _open(path: str) -> BinaryIO:
     if path in _STDIN_PATHS:
         return cast(BinaryIO, open(0, "rb", closefd=False))
     return storage.open_read(path)

@@ -83,7 +83,7 @@ class Progress:
         self._lock = Lock()
         # The bar is one line that rich keeps below all others, and removes in the end.
         self._bar = Live(
-            get_renderable=self._drawn,
+            get_renderable=self._bar_row,
             console=self._console,
             refresh_per_second=_LOOKS_A_SECOND,
             transient=True,
@@ -108,7 +108,7 @@ class Progress:
         elif not text:
             self._passed = 0
 
-    def passed(self, lines: int) -> None:
+    def add_waiting(self, lines: int) -> None:
         """Count the lines of a chunk with responses that wait for a batch."""
         self._passed += lines
         self.note(f"{self._passed:,} prepared for the next round")
@@ -245,7 +245,7 @@ class Progress:
             else:
                 self._console.print(Text(text), soft_wrap=True)
 
-    def _drawn(self) -> Table:
+    def _bar_row(self) -> Table:
         """Return the bar, the time, and as much of the state as fits; what is said of the responses
         and the time left is cut last."""
         minutes, seconds = divmod(int(monotonic() - self._started), 60)

@@ -66,7 +66,7 @@ def _check_service(option: str, address: str, is_job_service: bool) -> None:
             except Empty:
                 break
         if state is not grpc.ChannelConnectivity.READY:
-            reason = _why_not(host, port) or f"what answers there does not speak gRPC; {_PORTS}"
+            reason = _connection_problem(host, port) or f"what answers there does not speak gRPC; {_PORTS}"
             raise RunError(f"{where} cannot be asked: {reason}; {_REMEDY}")
         if not is_job_service:
             return
@@ -102,7 +102,7 @@ def _check_flink(url: str) -> None:
             reason = _SILENT
         elif isinstance(cause, SSLError):
             reason = _words(cause)
-        reason = _why_not(parts.hostname or "", port) or reason
+        reason = _connection_problem(parts.hostname or "", port) or reason
     raise RunError(f"{where} cannot be asked: {reason}; {_REMEDY}")
 
 
@@ -116,7 +116,7 @@ def _host_and_port(option: str, address: str) -> tuple[str, int]:
     raise UsageError(f"--{option}: expected HOST:PORT, found {address!r}")
 
 
-def _why_not(host: str, port: int) -> str:
+def _connection_problem(host: str, port: int) -> str:
     """Return why nothing at this address takes a connection; "" if something does."""
     reasons: SimpleQueue[str] = SimpleQueue()
 

@@ -20,7 +20,7 @@ from ufo.schemas.errors import RunError, UfoError, reason_of
 from ufo.schemas.file_systems import RemoteError, command_error, is_remote
 from ufo.schemas.results import Results
 from ufo.schemas.run_folders import RunNotFound, why_not_found
-from ufo.schemas.run_folders import choose_runs as choose_here
+from ufo.schemas.run_folders import choose_runs as choose_local_runs
 from ufo.schemas.tables import BESIDE_RUNS, MANIFEST, RUN_PREFIX, Run
 from ufo.schemas.views import tables_of, with_needs
 
@@ -44,7 +44,7 @@ def open_results(
     tables = None if only is None else tables_of(with_needs(only))
     runs = choose_runs(directory, run, all_runs, tables)
     if tables is not None:
-        runs = [_with(one, tables) for one in runs]
+        runs = [_only_tables(one, tables) for one in runs]
     return Results(runs, reports, threshold)
 
 
@@ -58,69 +58,69 @@ def choose_runs(
 
     `tables` names the tables whose part files are needed, None for all.
     """
-    there = str(directory)
-    if not is_remote(there):
-        return choose_here(directory, run, all_runs)
-    there = there.rstrip("/")
-    here = kept_folder("runs", sha256(there.encode()).hexdigest()[:16])
-    with _named(here, there), FileLock(here / ".lock"):
+    remote = str(directory)
+    if not is_remote(remote):
+        return choose_local_runs(directory, run, all_runs)
+    remote = remote.rstrip("/")
+    local = kept_folder("runs", sha256(remote.encode()).hexdigest()[:16])
+    with _name_remote(local, remote), FileLock(local / ".lock"):
         only = f"{RUN_PREFIX}{run}/{MANIFEST}"
-        if run is not None and storage.exists(storage.join(there, only)):
-            _download(here, there, [only])
+        if run is not None and storage.exists(storage.join(remote, only)):
+            _download(local, remote, [only])
         else:
-            _sync(here, there, f"{RUN_PREFIX}*/{MANIFEST}")
+            _sync(local, remote, f"{RUN_PREFIX}*/{MANIFEST}")
         try:
-            runs = choose_here(here, run, all_runs)
+            runs = choose_local_runs(local, run, all_runs)
         except RunNotFound as error:
             # The copy has only the finished runs of the folder itself.
-            raise RunNotFound(why_not_found(there, [] if run is None else [run])) from error
+            raise RunNotFound(why_not_found(remote, [] if run is None else [run])) from error
         for table in BESIDE_RUNS:
-            _sync(here, there, f"{table}/*.parquet")
+            _sync(local, remote, f"{table}/*.parquet")
         if tables is not None:
-            runs = [_with(one, tables) for one in runs]
-        _download_parts(here, there, runs)
+            runs = [_only_tables(one, tables) for one in runs]
+        _download_parts(local, remote, runs)
     return runs
 
 
-def _with(run: Run, tables: Collection[str]) -> Run:
+def _only_tables(run: Run, tables: Collection[str]) -> Run:
     return replace(run, files={name: run.files[name] for name in run.files if name in tables})
 
 
 @contextmanager
-def _named(here: Path, there: str) -> Iterator[None]:
+def _name_remote(local: Path, remote: str) -> Iterator[None]:
     """Replace the path of the local copy in error messages by the remote folder."""
     try:
         yield
     except UfoError as error:
-        raise type(error)(error.message.replace(str(here), there)) from error
+        raise type(error)(error.message.replace(str(local), remote)) from error
     except RemoteError as error:
-        raise command_error(f"{there!r} cannot be read: {reason_of(error)}", error) from error
+        raise command_error(f"{remote!r} cannot be read: {reason_of(error)}", error) from error
     except OSError as error:
-        raise RunError(f"{there!r} cannot be read: {error}") from error
+        raise RunError(f"{remote!r} cannot be read: {error}") from error
 
 
-def _sync(here: Path, there: str, pattern: str) -> None:
+def _sync(local: Path, remote: str, pattern: str) -> None:
     """Download the files that match, and delete copies of files that have gone there."""
-    paths = storage.matches(storage.join(glob.escape(there), pattern))
-    names = [path[len(there) + 1 :] for path in paths]
-    for path in here.glob(pattern):
-        if path.relative_to(here).as_posix() not in names:
+    paths = storage.matches(storage.join(glob.escape(remote), pattern))
+    names = [path[len(remote) + 1 :] for path in paths]
+    for path in local.glob(pattern):
+        if path.relative_to(local).as_posix() not in names:
             path.unlink()
-    _download(here, there, names)
+    _download(local, remote, names)
 
 
-def _download_parts(here: Path, there: str, runs: Sequence[Run]) -> None:
+def _download_parts(local: Path, remote: str, runs: Sequence[Run]) -> None:
     missing = []
     for run in runs:
         listed = {path for paths in run.files.values() for path in paths}
-        missing += [path.relative_to(here).as_posix() for path in listed if not path.exists()]
-    _download(here, there, sorted(missing))
+        missing += [path.relative_to(local).as_posix() for path in listed if not path.exists()]
+    _download(local, remote, sorted(missing))
 
 
-def _download(here: Path, there: str, names: Sequence[str]) -> None:
+def _download(local: Path, remote: str, names: Sequence[str]) -> None:
     with ThreadPoolExecutor(_AT_ONCE) as threads:
         jobs = [
-            threads.submit(storage.fetch, storage.join(there, name), here / name) for name in names
+            threads.submit(storage.fetch, storage.join(remote, name), local / name) for name in names
         ]
         try:
             for job in jobs:

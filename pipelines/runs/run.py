@@ -2,7 +2,7 @@
 
 1. `plan_of` fixes the settings, and everything that results depend on.
 2. `Attempt.open` resumes an unfinished attempt at the run, or begins one.
-3. `_evaluated` cuts the input into chunks. Processes of this machine evaluate them, or an engine
+3. `_evaluate` cuts the input into chunks. Processes of this machine evaluate them, or an engine
 evaluates all as one chunk.
 4. `finish` moves the parts into the run's folder and writes the manifest.
 
@@ -46,7 +46,7 @@ from ufo.pipelines.runs.comparison import check_baseline
 from ufo.pipelines.runs.engine import run_on_engine
 from ufo.pipelines.runs.finish import (
     RECALL,
-    each_passage_once,
+    remove_duplicate_passages,
     earlier_manifest,
     finish,
     finish_recordings,
@@ -56,7 +56,7 @@ from ufo.pipelines.runs.finish import (
 from ufo.pipelines.runs.inputs import (
     InputFile,
     PlainFile,
-    copies,
+    copies_folder,
     empty_input,
     find_inputs,
     read_inputs,
@@ -107,7 +107,7 @@ class Finished:
     skipped: bool = False
 
     @contextmanager
-    def shown(self) -> Iterator[None]:
+    def explain_memory_errors(self) -> Iterator[None]:
         """Say that the run is finished if memory runs out within this context, which shows it."""
         try:
             yield
@@ -169,7 +169,7 @@ def run_evaluate(settings: Settings, quiet: bool = False, window: Window | None 
     for name in ("dry_run", "streaming"):
         if getattr(settings, name):
             raise UsageError(f"--{name} is of the command `ufo evaluate --{name}`")
-    with copies() as folder:
+    with copies_folder() as folder:
         plan = plan_of(settings, paths, choose_sources(settings), folder, window)
         if settings.baseline is not None:
             begin = (
@@ -200,7 +200,7 @@ def run_recall(settings: RecallSettings, quiet: bool = False) -> Finished:
             f"{path} is there already, and people may have annotated it; move it away, or give "
             "another --output"
         )
-    with copies() as folder:
+    with copies_folder() as folder:
         done = _execute(plan_of(settings, paths, ChosenSources(), folder), quiet, started)
     if settings.facts_only and not done.skipped:
         with open_results(settings.output, done.name) as results:
@@ -277,7 +277,7 @@ def _execute(plan: Plan, quiet: bool, started: float) -> Finished:
     """Evaluate a plan; where its input can be read only once, no message says that the same command
     resumes it."""
     try:
-        return _finished(plan, quiet, started)
+        return _run_plan(plan, quiet, started)
     except UfoError as error:
         if plan.piped:
             error.message = _RESUMES.sub(r"\1 with the same input", error.message)
@@ -285,7 +285,7 @@ def _execute(plan: Plan, quiet: bool, started: float) -> Finished:
         raise
 
 
-def _finished(plan: Plan, quiet: bool, started: float) -> Finished:
+def _run_plan(plan: Plan, quiet: bool, started: float) -> Finished:
     settings = plan.settings
     n_lines = sum(file.lines for file in plan.files)
     progress = Progress(n_lines, plan.facts["mode"], plan.facts["sources"], quiet)
@@ -323,7 +323,7 @@ def _finished(plan: Plan, quiet: bool, started: float) -> Finished:
         command = () if plan.piped else settings.command
         attempt.write_process(n_lines, batch.path if batch else None, command)
         _report_judging(plan, progress)
-        with _errors_explained(attempt):
+        with _explain_errors(attempt):
             ready = ready_to_move(attempt)
             if ready is not None:  # an earlier process was stopped while finishing
                 manifest, moves = ready
@@ -331,7 +331,7 @@ def _finished(plan: Plan, quiet: bool, started: float) -> Finished:
                 progress.say(progress.line())
                 move_in(attempt, manifest, moves)
             else:
-                written = _evaluated(plan, attempt, reuse, progress)
+                written = _evaluate(plan, attempt, reuse, progress)
                 progress.say(progress.line())
                 manifest = finish(attempt, written, plan.facts, plan.chosen.statuses)
     for warning in input_warnings(manifest["counters"]):
@@ -389,7 +389,7 @@ def _reuse(plan: Plan, earlier: Manifest | None, progress: Progress) -> Reuse | 
 
 
 @contextmanager
-def _errors_explained(attempt: Attempt) -> Iterator[None]:
+def _explain_errors(attempt: Attempt) -> Iterator[None]:
     """Convert a file error, or a lack of memory outside of chunks, to a RunError that says what is
     kept. Delete an attempt without a finished chunk."""
     try:
@@ -404,10 +404,10 @@ def _errors_explained(attempt: Attempt) -> Iterator[None]:
         raise RunError(f"{why}. {kept}") from error
 
 
-def _evaluated(plan: Plan, attempt: Attempt, reuse: Reuse | None, progress: Progress) -> Written:
+def _evaluate(plan: Plan, attempt: Attempt, reuse: Reuse | None, progress: Progress) -> Written:
     """Evaluate what is not evaluated yet; return the parts of all tables but `sources`."""
     if not plan.files:  # of a window whose files are all bad
-        return Written(_of_bad_files(plan, attempt), {})
+        return Written(_failures_of_bad_files(plan, attempt), {})
     in_process = runner_of(plan.settings.beam) in IN_PROCESS
     # What a worker on another machine paid before it was lost is in the log alone.
     log = attempt.usage_log() if in_process else attempt.shared_usage_log()
@@ -417,14 +417,14 @@ def _evaluated(plan: Plan, attempt: Attempt, reuse: Reuse | None, progress: Prog
     finally:
         wait_for(end_run(attempt.identifier))  # closes its connections
     # Only after the input was read are the responses to reuse known.
-    reused = _reused(plan, attempt, reuse, progress)
-    parts = [*reused, *written.parts, *_of_bad_files(plan, attempt)]
+    reused = _reused_parts(plan, attempt, reuse, progress)
+    parts = [*reused, *written.parts, *_failures_of_bad_files(plan, attempt)]
     parts += unrecorded_usage(parts, attempt, log)
     finish_recordings(snapshot_folders(plan.settings, plan.chosen.specs))
-    return replace(written, parts=each_passage_once(parts))
+    return replace(written, parts=remove_duplicate_passages(parts))
 
 
-def _of_bad_files(plan: Plan, attempt: Attempt) -> list[Part]:
+def _failures_of_bad_files(plan: Plan, attempt: Attempt) -> list[Part]:
     """Return a part with a failure for each file that a window goes without."""
     rows = [bad.failure for bad in plan.bad]
     return [attempt.write_part("failures", to_arrow("failures", rows))] if rows else []
@@ -435,7 +435,7 @@ def _in_process(
 ) -> Written:
     settings, specs = plan.settings, plan.chosen.specs
     UsageLog(log).begin(reuse.spent if reuse else None)
-    client = endpoints.probed(settings, specs, log) if plan.models else None
+    client = endpoints.probe_endpoints(settings, specs, log) if plan.models else None
     if client is not None:
         client = replace(client, batch=settings.batches(storage.absolute(plan.folder)))
     if isinstance(settings, RecallSettings):
@@ -464,7 +464,7 @@ def _on_engine(
     plan: Plan, attempt: Attempt, reuse: Reuse | None, progress: Progress, log: str
 ) -> Written:
     settings, specs = plan.settings, plan.chosen.specs
-    client = endpoints.probed(settings, specs, log)
+    client = endpoints.probe_endpoints(settings, specs, log)
     job = job_of(settings, specs, client, attempt.identifier)
     calls = replace(job.context.calls, usage_log=log)
     job = replace(job, context=replace(job.context, calls=calls))
@@ -472,7 +472,7 @@ def _on_engine(
     return run_on_engine(chunks, attempt, settings.beam, settings.processes(), job, progress)
 
 
-def _reused(plan: Plan, attempt: Attempt, reuse: Reuse | None, progress: Progress) -> list[Part]:
+def _reused_parts(plan: Plan, attempt: Attempt, reuse: Reuse | None, progress: Progress) -> list[Part]:
     """Return parts with the reused results of the responses that the input has."""
     if reuse is None:
         return []
@@ -493,24 +493,24 @@ def _chunks_of(
         UsageError: `--map` names a column that no record has.
     """
     settings = plan.settings
-    plain = [file.plain if local else _shared(file, attempt) for file in plan.files]
+    plain = [file.plain if local else _shared_file(file, attempt) for file in plan.files]
     report = InputReport(plain, settings.map)
     read = plan.parse
     if plan.command != RECALL:
         read = partial(read, unknown=report.add_unknown, keys=report.add_keys)
     size = attempt.fingerprint["chunk_size"]
     takes = reuse.takes if reuse else lambda record: False
-    chunks_read = in_chunks(plain, size, settings.max_line_bytes, takes, report.observed(read))
+    chunks_read = in_chunks(plain, size, settings.max_line_bytes, takes, report.wrap_parse(read))
     if plan.window is not None:  # each of its files was looked at alone
         return report.with_warnings(chunks_read, plan.window.say)
-    chunks = report.checked(chunks_read, [file.path for file in plan.files], progress.say)
+    chunks = report.check_chunks(chunks_read, [file.path for file in plan.files], progress.say)
     first = next(chunks, None)
     if first is None:
         raise empty_input(plan.files, plan.command)
     return chain([first], chunks)
 
 
-def _shared(file: InputFile, attempt: Attempt) -> PlainFile:
+def _shared_file(file: InputFile, attempt: Attempt) -> PlainFile:
     """Return the file that the workers of an engine read: the input itself, or a copy of the copy
     on this machine, in the attempt."""
     if file.plain.path == file.path:

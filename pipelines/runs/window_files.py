@@ -111,7 +111,7 @@ class Content:
             return taken.size == self.size or self._line_ends_at(taken.size)
         return self.marks(taken.size) == (taken.first, taken.last)
 
-    def arrived(self, start: int, end: int) -> ArrivedFile:
+    def arrived_file(self, start: int, end: int) -> ArrivedFile:
         """Return what a window takes by taking this range."""
         marks = self.marks(end)
         if marks is None:
@@ -158,7 +158,7 @@ def check_regular(path: str) -> None:
         raise OSError("it is a folder" if folder else "it is a pipe or a device")
 
 
-def opened(path: str) -> BinaryIO:
+def open_regular(path: str) -> BinaryIO:
     """Open a file to read.
 
     Raises:

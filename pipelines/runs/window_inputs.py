@@ -21,7 +21,7 @@ from ufo.pipelines.runs.inputs import (
     convert,
     display_names,
 )
-from ufo.pipelines.runs.window_files import LOST, UNUSABLE, ArrivedFile, Content, opened
+from ufo.pipelines.runs.window_files import LOST, UNUSABLE, ArrivedFile, Content, open_regular
 from ufo.schemas import storage
 from ufo.schemas.compression import ByteStream
 from ufo.schemas.errors import RunError, lacks_memory, reason_of
@@ -200,7 +200,7 @@ def _copy(path: str, here: str, start: int, file: ArrivedFile) -> str:
     those that it has taken."""
     digest, at = sha256(), start
     try:
-        source = opened(path)
+        source = open_regular(path)
     except OSError as error:
         _check_machine(error)
         raise _Bad(LOST, UNREADABLE, reason_of(error)) from error
@@ -231,7 +231,7 @@ def _line_ends(path: str, size: int) -> int:
     """Return the number of line ends in the first `size` bytes of a file."""
     count = 0
     try:
-        with opened(path) as stream:
+        with open_regular(path) as stream:
             while size > 0 and (block := stream.read(min(_BLOCK, size))):
                 count += block.count(b"\n")
                 size -= len(block)

@@ -76,16 +76,16 @@ def run_chunks(
     """
     done: dict[int, Written] = {}
 
-    def finished(chunk: Chunk, written: Written) -> None:
+    def finish_chunk(chunk: Chunk, written: Written) -> None:
         if written.waiting:
             done[chunk.number] = Written([], {"": {WAITING: written.waiting}})
-            progress.passed(chunk.n_lines)
+            progress.add_waiting(chunk.n_lines)
             return
         attempt.mark_done(chunk.number, written)
         done[chunk.number] = written
         progress.chunk(chunk.n_lines, written.counters, True)
 
-    def waiting() -> Iterator[Chunk]:
+    def unfinished_chunks() -> Iterator[Chunk]:
         for chunk in _read(chunks, attempt):
             check_stop()
             written = attempt.done(chunk.number)
@@ -95,7 +95,7 @@ def run_chunks(
                 done[chunk.number] = written
                 progress.chunk(chunk.n_lines, written.counters, False)
 
-    todo = waiting()
+    todo = unfinished_chunks()
     if job.client is not None:
         # --max_cost is enforced within one process.
         capped = job.client.max_cost is not None
@@ -107,13 +107,13 @@ def run_chunks(
         if not alone and (len(first) > 1 or (first and _in_ipython())):
             share = job.among(len(first))
             with own_folder():  # if this process is killed, a later one finds its semaphores by it
-                _in_processes(chain(first, todo), share, attempt, len(first), finished)
+                _in_processes(chain(first, todo), share, attempt, len(first), finish_chunk)
         else:
             for chunk in chain(first, todo):
                 check_stop()
-                with _memory_errors_explained(attempt, [chunk.number]):
+                with _explain_memory_errors(attempt, [chunk.number]):
                     written = run_chunk(chunk, job, attempt.chunk_folder(chunk.number))
-                finished(chunk, written)
+                finish_chunk(chunk, written)
     except (Exception, KeyboardInterrupt) as error:
         if is_interrupt(error):
             raise Interrupted(
@@ -121,7 +121,7 @@ def run_chunks(
                 "kept, and the same command "
                 "completes the run"
             ) from None
-        raise of_step(error, attempt) from error
+        raise error_of_step(error, attempt) from error
     ordered = [done[number] for number in sorted(done)]
     parts = [part for written in ordered for part in written.parts]
     return Written(parts, sum_counters([written.counters for written in ordered]))
@@ -131,7 +131,7 @@ def _read(chunks: Iterable[Chunk], attempt: Attempt) -> Iterator[Chunk]:
     """Yield the chunks; the error for a lack of memory names the chunk being read."""
     source, number = iter(chunks), 0
     while True:
-        with _memory_errors_explained(attempt, [number]):
+        with _explain_memory_errors(attempt, [number]):
             chunk = next(source, None)
         if chunk is None:
             return
@@ -175,7 +175,7 @@ def is_interrupt(error: BaseException | None) -> bool:
 
 
 @contextmanager
-def _memory_errors_explained(attempt: Attempt, chunks: Iterable[int]) -> Iterator[None]:
+def _explain_memory_errors(attempt: Attempt, chunks: Iterable[int]) -> Iterator[None]:
     """Raise a RunError that names these chunks if memory runs out or a worker dies."""
     try:
         yield
@@ -193,7 +193,7 @@ def _memory_errors_explained(attempt: Attempt, chunks: Iterable[int]) -> Iterato
         ) from error
 
 
-def of_step(error: BaseException, attempt: Attempt, what: str = "a chunk") -> UfoError:
+def error_of_step(error: BaseException, attempt: Attempt, what: str = "a chunk") -> UfoError:
     """Return the error that ends the run, for an error raised within `what`."""
     # Beam appends the name of a step, which does not help the user.
     message = re.sub(r" \[while running '.*?'\]", "", str(getattr(error, "message", error)))
@@ -210,9 +210,9 @@ def _in_processes(
     job: Job,
     attempt: Attempt,
     workers: int,
-    finished: Callable[[Chunk, Written], None],
+    finish_chunk: Callable[[Chunk, Written], None],
 ) -> None:
-    with _memory_errors_explained(attempt, [0]):
+    with _explain_memory_errors(attempt, [0]):
         pool = _pool(workers)
     under_way: dict[Future[Written], Chunk] = {}
     try:
@@ -220,12 +220,12 @@ def _in_processes(
         for chunk in chunks:
             folder = attempt.chunk_folder(chunk.number)
             numbers = [*(one.number for one in under_way.values()), chunk.number]
-            with _memory_errors_explained(attempt, numbers), _signals_held_back():
+            with _explain_memory_errors(attempt, numbers), _hold_back_signals():
                 under_way[pool.submit(_run_in_worker, chunk, job, folder)] = chunk
             if len(under_way) > workers:
-                _take(under_way, attempt, finished)
+                _take(under_way, attempt, finish_chunk)
         while under_way:
-            _take(under_way, attempt, finished)
+            _take(under_way, attempt, finish_chunk)
     except Exception as error:
         if not ends_run(error):
             raise
@@ -236,7 +236,7 @@ def _in_processes(
         for future in done:
             chunk = under_way.pop(future)
             if not future.cancelled() and future.exception() is None:
-                finished(chunk, future.result())
+                finish_chunk(chunk, future.result())
         raise
     finally:
         pool.shutdown(kill_workers=bool(under_way))
@@ -250,7 +250,7 @@ def _pool(workers: int) -> ProcessPoolExecutor:
         # The first lock starts Python's resource tracker, which until Python 3.12 unblocks signals.
         # Start it before the workers.
         get_context("spawn").Lock()
-        with _signals_held_back():
+        with _hold_back_signals():
             return ProcessPoolExecutor(workers, initializer=_start_evaluator, initargs=settings)
     except OSError as error:
         if lacks_memory(error):
@@ -264,19 +264,19 @@ def _pool(workers: int) -> ProcessPoolExecutor:
 def _take(
     under_way: dict[Future[Written], Chunk],
     attempt: Attempt,
-    finished: Callable[[Chunk, Written], None],
+    finish_chunk: Callable[[Chunk, Written], None],
 ) -> None:
     for future in wait(under_way, return_when=FIRST_COMPLETED).done:
         died = isinstance(future.exception(), BrokenProcessPool)
         # If one worker dies, the pool loses the chunks of all.
         lost = under_way.values() if died else [under_way[future]]
-        with _memory_errors_explained(attempt, [chunk.number for chunk in lost]):
+        with _explain_memory_errors(attempt, [chunk.number for chunk in lost]):
             written = future.result()
-        finished(under_way.pop(future), written)
+        finish_chunk(under_way.pop(future), written)
 
 
 @contextmanager
-def _signals_held_back() -> Iterator[None]:
+def _hold_back_signals() -> Iterator[None]:
     """Hold back Ctrl-C and SIGTERM until this context ends, and block them in processes started in
     it.
 

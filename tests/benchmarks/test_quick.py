@@ -22,8 +22,12 @@ SCRIPTS = sorted(
     if "__main__" in path.read_text()
 )
 READS = {  # --data DIR
-    *("speed/index.py", "training/overlap.py", "accuracy/claims.py"),
-    *("accuracy/evidence.py", "accuracy/main_text.py", "accuracy/judge.py"),
+    "speed/index.py",
+    "training/overlap.py",
+    "accuracy/claims.py",
+    "accuracy/evidence.py",
+    "accuracy/main_text.py",
+    "accuracy/judge.py",
     "accuracy/templates.py",
 }
 ASKS = {"accuracy/injection.py", "accuracy/models.py"}  # a model: --base_url, --model

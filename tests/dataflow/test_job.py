@@ -25,10 +25,17 @@ SOURCES = ("reference", "wikipedia", "llm")
 
 
 OPTIONS = (
-    *("--run=night", f"--sources={','.join(SOURCES)}"),
-    *("--judge=llm", "--model=offline-judge", "--samples=2"),
-    *(f"--runner={RUNNER}", "--project=my-project", "--region=europe-west1"),
-    *("--job_name=ufo-night", "--temp_location=gs://staging/temp", "--max_num_workers=4"),
+    "--run=night",
+    f"--sources={','.join(SOURCES)}",
+    "--judge=llm",
+    "--model=offline-judge",
+    "--samples=2",
+    f"--runner={RUNNER}",
+    "--project=my-project",
+    "--region=europe-west1",
+    "--job_name=ufo-night",
+    "--temp_location=gs://staging/temp",
+    "--max_num_workers=4",
     f"--sdk_container_image={IMAGE}",
 )
 

@@ -243,7 +243,9 @@ def letters(*numbers: int) -> list[str]:
         pytest.param(letters(1_000, 1_001, 30), str, [2_002, 30], id="2,001 letters before it"),
         pytest.param(["a" * 4_000], str, [3_000, 1_000], id="a word of 4,000 letters"),
         pytest.param(
-            *([" ".join("a" * n for n in (499, 499, 499, 500) * 2)], str, [3_000, 1_000]),
+            [" ".join("a" * n for n in (499, 499, 499, 500) * 2)],
+            str,
+            [3_000, 1_000],
             id="words of 500 letters",
         ),
     ],

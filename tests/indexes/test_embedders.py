@@ -66,7 +66,10 @@ def test_what_is_no_embedder_is_answered_with_those_there_are(name: str) -> None
         pytest.param("openai", "openai:m", "embedder openai:m", "llm", id="an endpoint"),
         pytest.param("onnxruntime", "with", "embedder .*with", "onnx", id="an ONNX file"),
         pytest.param(
-            *("sentence_transformers transformers", "without", "has no ONNX file and", "hub"),
+            "sentence_transformers transformers",
+            "without",
+            "has no ONNX file and",
+            "hub",
             id="weights",
         ),
     ],

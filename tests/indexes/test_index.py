@@ -253,8 +253,12 @@ def test_the_manifest_lists_every_file_and_says_how_they_were_made(embedded: Pat
     assert files - listed - {"manifest.json"} == {name for name in files if name.endswith(".lock")}
     assert [name for name in listed if name.endswith(".lock")] == []
     assert listed - {name for name in listed if name.startswith("tantivy/")} == {
-        *("passages.arrow", "pages.arrow", "aliases.arrow", "failures.parquet"),
-        *("dense.faiss", "dense-rows.npy"),
+        "passages.arrow",
+        "pages.arrow",
+        "aliases.arrow",
+        "failures.parquet",
+        "dense.faiss",
+        "dense-rows.npy",
     }
     engine = {"name": "tantivy", "k1": 1.2, "b": 0.75, "title_weight": 2}
     assert manifest["settings"] == {"engine": engine}

@@ -8,8 +8,12 @@ from ufo.schemas.results import open_results
 from ufo.transforms.llm.store import SqliteStore
 
 ENVIRONMENT = (
-    *("OPENAI_API_KEY", "OPENAI_BASE_URL", "EXTRACTOR_API_KEY", "KNOWLEDGE_API_KEY"),
-    *("SERPER_API_KEY", "SERPER_BASE_URL"),
+    "OPENAI_API_KEY",
+    "OPENAI_BASE_URL",
+    "EXTRACTOR_API_KEY",
+    "KNOWLEDGE_API_KEY",
+    "SERPER_API_KEY",
+    "SERPER_BASE_URL",
 )
 EXAMPLE = Path(__file__).parents[2] / "examples" / "recall.jsonl"
 
@@ -17,8 +21,15 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "recall.jsonl"
 def at(server: LlmServer, *flags: object) -> tuple[object, ...]:
     """The flags of a run whose models are at this server."""
     return (
-        *("--base_url", server.base_url, "--model", "offline-judge", "--cache", "off"),
-        *("--workers", 1, *flags),
+        "--base_url",
+        server.base_url,
+        "--model",
+        "offline-judge",
+        "--cache",
+        "off",
+        "--workers",
+        1,
+        *flags,
     )
 
 

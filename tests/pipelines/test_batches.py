@@ -48,10 +48,30 @@ def arguments(tmp_path: Path, few: Path, index: Path, llm_server: LlmServer) -> 
 
     def words(name: str, *flags: object) -> list[Any]:
         return [
-            *("evaluate", "--input", few, "--output", tmp_path / name, "--run", "r", "--judge"),
-            *("llm", "--base_url", llm_server.base_url, "--model", "offline-judge"),
-            *("--sources", "reference,wikipedia,llm", "--index", index, "--prices", prices),
-            *("--cache", tmp_path / f"{name}.sqlite", "--workers", 1, *flags),
+            "evaluate",
+            "--input",
+            few,
+            "--output",
+            tmp_path / name,
+            "--run",
+            "r",
+            "--judge",
+            "llm",
+            "--base_url",
+            llm_server.base_url,
+            "--model",
+            "offline-judge",
+            "--sources",
+            "reference,wikipedia,llm",
+            "--index",
+            index,
+            "--prices",
+            prices,
+            "--cache",
+            tmp_path / f"{name}.sqlite",
+            "--workers",
+            1,
+            *flags,
         ]
 
     return words
@@ -141,8 +161,13 @@ def check_usage(server: LlmServer, output: Path) -> None:
         (azure, ()),
     ],
     ids=[
-        *("steps and votes of all", "bundled knowledge of sentences", "rationales without sharing"),
-        *("batches that fail", "replies that are lost", "all that goes wrong", "Azure"),
+        "steps and votes of all",
+        "bundled knowledge of sentences",
+        "rationales without sharing",
+        "batches that fail",
+        "replies that are lost",
+        "all that goes wrong",
+        "Azure",
     ],
 )
 def test_tables_are_those_of_the_plain_run(
@@ -419,9 +444,16 @@ def test_a_damaged_file_of_batches_is_named_by_every_command(
 
 # Each is a request that the provider has carried out, of which the command does not learn.
 MOMENTS = (
-    *("POST /v1/files", "POST /v1/batches", "GET /v1/batches", "GET /v1/batches/ID"),
-    *("GET /v1/files/ID/content", "DELETE /v1/files/ID", "POST /v1/batches"),
-    *("GET /v1/files/ID/content", "POST /v1/files", "POST /v1/batches"),
+    "POST /v1/files",
+    "POST /v1/batches",
+    "GET /v1/batches",
+    "GET /v1/batches/ID",
+    "GET /v1/files/ID/content",
+    "DELETE /v1/files/ID",
+    "POST /v1/batches",
+    "GET /v1/files/ID/content",
+    "POST /v1/files",
+    "POST /v1/batches",
 )
 
 

@@ -13,7 +13,7 @@ from tests.pipelines.conftest import ok, tables, write_lines
 from ufo.schemas.results import open_results
 from ufo.schemas.tables import OF_EVALUATE, from_arrow
 from ufo.transforms.scores import VoteRules
-from ufo.transforms.what_if import recomputed
+from ufo.transforms.what_if import recompute
 
 SOURCES = ("reference", "wikipedia")
 
@@ -77,7 +77,7 @@ def test_verdicts_recomputed_from_the_evidence_are_the_verdicts(
         again = [
             verdict
             for each_mode in modes
-            for _, scores in recomputed(results, VoteRules(order, each_mode, tie))
+            for _, scores in recompute(results, VoteRules(order, each_mode, tie))
             for verdict in scores.verdicts
         ]
         own = from_arrow("verdicts", results.query("FROM verdicts"))

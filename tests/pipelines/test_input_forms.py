@@ -214,8 +214,18 @@ def test_columns_of_parquet_that_nobody_maps_cost_no_record(tmp_path: Path) -> N
         table = pa.table(columns | {"id": [f"{name}{n}" for n in range(2)]})
         pq.write_table(table, tmp_path / name)
     done = ok(
-        *("evaluate", "--input", tmp_path / "*.parquet", "--output", tmp_path / "out"),
-        *("--map", "response=output", "--max_line_bytes", 10_000, "--workers", 1, "--json"),
+        "evaluate",
+        "--input",
+        tmp_path / "*.parquet",
+        "--output",
+        tmp_path / "out",
+        "--map",
+        "response=output",
+        "--max_line_bytes",
+        10_000,
+        "--workers",
+        1,
+        "--json",
     )
     assert done.json["responses"] == 4
     assert done.json["units"] == 4

@@ -55,8 +55,17 @@ def test_a_sheet_is_a_random_sample_and_says_nothing_of_verdicts(runs: Path) -> 
     done = ok("label", "sample", runs, "--n", 20)
     rows = read(done.out)
     assert list(rows[0]) == [
-        *("run", "response_id", "unit_id", "stratum", "stratum_size", "question", "response"),
-        *("sentence", "claim", "label", "note"),
+        "run",
+        "response_id",
+        "unit_id",
+        "stratum",
+        "stratum_size",
+        "question",
+        "response",
+        "sentence",
+        "claim",
+        "label",
+        "note",
     ]
     strata = {(row["stratum"], row["stratum_size"], row["label"]) for row in rows}
     assert strata == {("all", "60", "")}

@@ -296,9 +296,14 @@ def test_lines_that_cannot_be_read_cost_themselves(runs: Path, ask: Ask, tmp_pat
         ),
     ],
     ids=[
-        *("two columns of labels", "two but for case and space", "two other columns"),
-        *("another size", "two sizes"),
-        *("strata larger than the run", "another run", "a run that is not named"),
+        "two columns of labels",
+        "two but for case and space",
+        "two other columns",
+        "another size",
+        "two sizes",
+        "strata larger than the run",
+        "another run",
+        "a run that is not named",
     ],
 )
 def test_what_is_odd_about_a_sheet_is_said(

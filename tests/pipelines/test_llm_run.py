@@ -53,10 +53,25 @@ def test_evidence_and_usage_say_where_it_comes_from(
 ) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", llm_server.base_url)
     ok(  # no --judge and no --base_url: the environment names the endpoint
-        *("evaluate", "--input", few, "--output", tmp_path, "--index", index),
-        *("--model", "offline-judge", "--sampling", "bundled", "--cache", "off"),
-        *("--knowledge_model", "offline-knowledge", "--extractor_model", "offline-judge-small"),
-        *("--workers", 1),
+        "evaluate",
+        "--input",
+        few,
+        "--output",
+        tmp_path,
+        "--index",
+        index,
+        "--model",
+        "offline-judge",
+        "--sampling",
+        "bundled",
+        "--cache",
+        "off",
+        "--knowledge_model",
+        "offline-knowledge",
+        "--extractor_model",
+        "offline-judge-small",
+        "--workers",
+        1,
     )
     used = rows(tmp_path, "SELECT * FROM usage WHERE model IS NOT NULL")
     assert len(used) == len(llm_server.chats)

@@ -82,8 +82,13 @@ def test_people_get_plain_lines(capsys: pytest.CaptureFixture[str]) -> None:
         ("apache_beam.runners.common", "x.py", logging.ERROR, None, True),
     ],
     ids=[
-        *("a remark of Beam", "an error of Beam", "a remark of another library"),
-        *("Ctrl-C in a step", "an error with its own message", "a bug in a step", "no error"),
+        "a remark of Beam",
+        "an error of Beam",
+        "a remark of another library",
+        "Ctrl-C in a step",
+        "an error with its own message",
+        "a bug in a step",
+        "no error",
     ],
 )
 def test_what_beam_logs_is_shown_where_it_helps(

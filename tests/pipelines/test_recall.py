@@ -174,8 +174,16 @@ def test_a_run_that_was_stopped_goes_on_by_the_same_command(
     prices = tmp_path / "prices.yaml"
     prices.write_text(json.dumps({"offline-judge": {"input": 10, "output": 40}}))
     flags = (
-        *("--formulations", "tfn", "--run", "r", "--chunk_size", 1),
-        *("--prices", prices, "--cache", tmp_path / "cache.sqlite"),
+        "--formulations",
+        "tfn",
+        "--run",
+        "r",
+        "--chunk_size",
+        1,
+        "--prices",
+        prices,
+        "--cache",
+        tmp_path / "cache.sqlite",
     )
     whole = recall(tmp_path / "whole", *flags, "--cache", "off", "--json")
     cost = sum(row["cost_usd"] for row in whole.json["recall_cost"])
@@ -252,8 +260,16 @@ def test_the_sheet_is_read_back_as_it_was_written(sheet: Path, tmp_path: Path) -
     first, second = read_csv(sheet)
     labels = "human_evaluated_facts_"
     assert list(first) == [
-        *("unique_id", "question", "answer", "bare", "rag", "silent", "gt_facts"),
-        *(f"{labels}bare", f"{labels}rag", f"{labels}silent"),
+        "unique_id",
+        "question",
+        "answer",
+        "bare",
+        "rag",
+        "silent",
+        "gt_facts",
+        f"{labels}bare",
+        f"{labels}rag",
+        f"{labels}silent",
     ]
     assert first["gt_facts"] == "['Oslo is in Norway.', 'Oslo has 5 bridges.']"
     assert first[f"{labels}rag"] == "{'Oslo is in Norway.': None, 'Oslo has 5 bridges.': None}"

@@ -55,8 +55,19 @@ def test_a_run_that_was_stopped_there_goes_on(
     source, go = tmp_path / "stops.py", tmp_path / "go"
     source.write_text(STOPS.replace("GO", str(go)))
     words = (
-        *("evaluate", "--input", f"file://{bucket}/in.jsonl", "--output", f"file://{bucket}/out"),
-        *("--run", "r", "--sources", f"{source}:Stops", "--chunk_size", 2, "--workers", 1),
+        "evaluate",
+        "--input",
+        f"file://{bucket}/in.jsonl",
+        "--output",
+        f"file://{bucket}/out",
+        "--run",
+        "r",
+        "--sources",
+        f"{source}:Stops",
+        "--chunk_size",
+        2,
+        "--workers",
+        1,
     )
     assert ufo(*words).code == 1
     (status,) = ufo("status", f"file://{bucket}/out", "--json").json

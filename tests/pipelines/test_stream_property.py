@@ -237,8 +237,16 @@ class World:
 
     def run(self) -> None:
         settings = settings_of(
-            *("--streaming", *WORDS, "--window_seconds", "4", "--idle_seconds", "9"),
-            *("--input", f"{self.files.folder}/*.data", "--output", str(self.output)),
+            "--streaming",
+            *WORDS,
+            "--window_seconds",
+            "4",
+            "--idle_seconds",
+            "9",
+            "--input",
+            f"{self.files.folder}/*.data",
+            "--output",
+            str(self.output),
         )
         stream(
             settings,

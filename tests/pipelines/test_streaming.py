@@ -244,7 +244,7 @@ def closed_window(world: World, name: str) -> Path:
     """Close a window with a file, as a stream that is stopped then."""
     path = world.folder / "in" / f"{name}.jsonl"
     content = Content(str(path), path.stat().st_size)
-    StreamWindows(str(world.folder / "out"), "s").close([content.arrived(0, content.size)])
+    StreamWindows(str(world.folder / "out"), "s").close([content.arrived_file(0, content.size)])
     return path
 
 
@@ -541,8 +541,14 @@ def test_a_pattern_that_no_file_matches_yet_is_said(world: World) -> None:
 @pytest.mark.parametrize(
     "changes",
     [
-        *({"since": "r"}, {"baseline": "r"}, {"fail_under": 0.0}, {"fresh": True}),
-        *({"min_scored": 0.0}, {"dry_run": True}, {"batch": True}, {"if_finished": "skip"}),
+        {"since": "r"},
+        {"baseline": "r"},
+        {"fail_under": 0.0},
+        {"fresh": True},
+        {"min_scored": 0.0},
+        {"dry_run": True},
+        {"batch": True},
+        {"if_finished": "skip"},
     ],
     ids=lambda changes: next(iter(changes)),
 )

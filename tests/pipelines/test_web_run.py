@@ -34,9 +34,21 @@ class Scene:
 
     def flags(self, engine: str, output: str, *more: object) -> tuple[object, ...]:
         return (
-            *("evaluate", "--input", self.input, "--output", self.folder / output, "--run", "r"),
-            *("--config", self.config, "--search", engine, "--allow_private_hosts"),
-            *("--workers", 1, *more),
+            "evaluate",
+            "--input",
+            self.input,
+            "--output",
+            self.folder / output,
+            "--run",
+            "r",
+            "--config",
+            self.config,
+            "--search",
+            engine,
+            "--allow_private_hosts",
+            "--workers",
+            1,
+            *more,
         )
 
 

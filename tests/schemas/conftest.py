@@ -3,8 +3,10 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import fsspec
 import pytest
 
+from tests.schemas.listed_system import Lists
 from ufo.schemas.results import open_results
 
 Found = Callable[..., list[tuple[Any, ...]]]
@@ -22,3 +24,11 @@ def ask(tmp_path: Path, write_run: Callable[..., Path]) -> Iterator[Callable[...
             return lambda *query: [tuple(row.values()) for row in results.query(*query).to_pylist()]
 
         yield write
+
+
+@pytest.fixture
+def lists(monkeypatch: pytest.MonkeyPatch) -> type[Lists]:
+    fsspec.register_implementation("lists", Lists, clobber=True)
+    for name in ("told", "fault"):
+        monkeypatch.setattr(Lists, name, getattr(Lists, name))
+    return Lists

@@ -84,7 +84,9 @@ WEIGHTS = "config.json a.safetensors pytorch_model.bin"
         *(pytest.param(f"config.json {one}", "", True, [FETCHED], id=one) for one in ONNX),
         pytest.param(WEIGHTS, "", True, [FETCHED, ["*.safetensors"]], id="tensors, not the older"),
         pytest.param(
-            *("config.json pytorch_model-1.bin", "", True),
+            "config.json pytorch_model-1.bin",
+            "",
+            True,
             [FETCHED, ["*.safetensors"], ["pytorch_model*.bin"]],
             id="the older kind of weights",
         ),
@@ -95,10 +97,10 @@ WEIGHTS = "config.json a.safetensors pytorch_model.bin"
         ),
         pytest.param("", "config.json", False, [], id="kept settings"),
         pytest.param(
-            *("config.json model.onnx", "config.json", True, [FETCHED]), id="kept without a model"
+            "config.json model.onnx", "config.json", True, [FETCHED], id="kept without a model"
         ),
         pytest.param(
-            *("config.json model.onnx", "model.onnx", True, [FETCHED]), id="kept without settings"
+            "config.json model.onnx", "model.onnx", True, [FETCHED], id="kept without settings"
         ),
         pytest.param(WEIGHTS, "a.txt", False, [TEXTS], id="kept without settings, which are asked"),
     ],

@@ -148,8 +148,13 @@ def test_the_reports_of_a_run_have_rows_and_are_in_order_of_their_groups(
     names = [view.name for view in small_run.filled_views()]
     assert {"run_modes", "tallies"} & set(names) == set()  # a part of others
     assert names == [
-        *("passage_credibility", "scores_by_dataset", "scores_by_model", "scores"),
-        *("scores_by_run", "sentence_scores", "source_contributions"),
+        "passage_credibility",
+        "scores_by_dataset",
+        "scores_by_model",
+        "scores",
+        "scores_by_run",
+        "sentence_scores",
+        "source_contributions",
         "source_contributions_by_model",
         "category_shares",
     ]
@@ -349,8 +354,13 @@ def test_what_is_no_select_or_fails_is_a_usage_error(tmp_path: Path, run: Path) 
         f"COPY (PIVOT (SELECT 1 a, 2 b) ON a USING sum(b)) TO '{path}'",
         f"EXPLAIN ANALYZE COPY (SELECT 1) TO '{path}'",
         f"ATTACH '{path}'",
-        *("CREATE TABLE t AS SELECT 1", "INSTALL httpfs", "SET threads = 1"),
-        *("DROP VIEW scores", "SELECT 1; SELECT 2", "", "-- nothing"),
+        "CREATE TABLE t AS SELECT 1",
+        "INSTALL httpfs",
+        "SET threads = 1",
+        "DROP VIEW scores",
+        "SELECT 1; SELECT 2",
+        "",
+        "-- nothing",
     )
     messages = dict.fromkeys(statements, "expected one SELECT") | {
         "selec 1": "syntax error",

@@ -99,7 +99,8 @@ def recalled_rows() -> dict[str, list[Any]]:
     silent = verdicts("f", "rag", "tf", "--", "f ") + verdicts("f", "poor", "tf", "--", "f ")
     return rows_of({}) | {
         "recall_verdicts": [
-            *(*people("a", "rag", "ttf "), *people("b", "rag", "f")),
+            *people("a", "rag", "ttf "),
+            *people("b", "rag", "f"),
             *verdicts("a", "rag", "tf", "tfT-", "ttf "),
             *verdicts("b", "rag", "tf", "n", "f"),
             *verdicts("b", "poor", "tf", "-", " "),

@@ -453,7 +453,9 @@ def test_a_correlation_of_few_has_no_interval(n: int, bounded: tuple[bool, bool]
     x, y = floats(1, 2, 3, 4, 5)[:n], floats(2, 1, 3, 5, 4)[:n]
     pearson, spearman, kendall = correlations(x, y, np.arange(n, dtype=np.uint64))
     assert np.isfinite([pearson.low, spearman.low, kendall.low]).tolist() == [
-        *(bounded[0], bounded[0], bounded[1])
+        bounded[0],
+        bounded[0],
+        bounded[1],
     ]
 
 
@@ -544,7 +546,12 @@ def test_alpha_with_gaps_is_that_of_the_published_example() -> None:
     assert np.isnan(whole.kappa)
     assert (whole.n_units, whole.annotator_a) == (11, None)  # the last unit has one label
     assert [(one.annotator_a, one.annotator_b) for one in pairs] == [
-        *(("A", "B"), ("A", "C"), ("A", "D"), ("B", "C"), ("B", "D"), ("C", "D"))
+        ("A", "B"),
+        ("A", "C"),
+        ("A", "D"),
+        ("B", "C"),
+        ("B", "D"),
+        ("C", "D"),
     ]
     assert [one.n_units for one in pairs] == [9, 8, 9, 9, 10, 10]
 

@@ -206,8 +206,17 @@ def changed(folder: Path, **changes: Any) -> None:
 
 
 NEEDED = (
-    *("format", "schema_version", "finished_at", "ufo_version", "mode", "tie", "judge"),
-    *("sources", "counts", "tables", "fingerprint"),
+    "format",
+    "schema_version",
+    "finished_at",
+    "ufo_version",
+    "mode",
+    "tie",
+    "judge",
+    "sources",
+    "counts",
+    "tables",
+    "fingerprint",
 )
 
 

@@ -77,8 +77,19 @@ def test_a_formula_has_an_apostrophe_in_front(before: str, first: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        *("", "a=b", "'quoted", "2+2", "– a dash", "'"),
-        *("-3.5", "+1e9", "-5%", "+1,000.5", "-1E-5", "-0", "+7"),
+        "",
+        "a=b",
+        "'quoted",
+        "2+2",
+        "– a dash",
+        "'",
+        "-3.5",
+        "+1e9",
+        "-5%",
+        "+1,000.5",
+        "-1E-5",
+        "-0",
+        "+7",
     ],
 )
 def test_what_is_no_formula_or_is_a_number_stays(text: str) -> None:

@@ -331,9 +331,12 @@ SHEETS = {
     # A sheet counts by its share of the labels of the sheets that were drawn.
     "two that were drawn, and one that was not": (
         [
-            *(sheet_label("u", 1, "a", weight=4.0), sheet_label("w", 1, "a", weight=4.0)),
-            *(sheet_label("w", None, "a", weight=4.0), sheet_label("v", 1, "b", weight=4.0)),
-            *(sheet_label("v", 1, "c"), sheet_label("w", 1, "c")),
+            sheet_label("u", 1, "a", weight=4.0),
+            sheet_label("w", 1, "a", weight=4.0),
+            sheet_label("w", None, "a", weight=4.0),
+            sheet_label("v", 1, "b", weight=4.0),
+            sheet_label("v", 1, "c"),
+            sheet_label("w", 1, "c"),
         ],
         [(1, "sheet", 1, pytest.approx(4 * 2 / 3))],
     ),
@@ -420,8 +423,12 @@ def test_model_comparison_pairs_two_models_with_two_shared_questions_at_least(
         ("two", None): [*others, "m1m2 unpaired 4", *more],
         ("three", "ref"): [*others, "m1m2 paired 2", *more],
         ("three", "wiki"): [
-            *("m0m1 unpaired 2", "m0m2 unpaired 2", "m0m3 unpaired 3"),
-            *("m1m2 unpaired 2", "m1m3 unpaired 3", "m2m3 unpaired 3"),
+            "m0m1 unpaired 2",
+            "m0m2 unpaired 2",
+            "m0m3 unpaired 3",
+            "m1m2 unpaired 2",
+            "m1m3 unpaired 3",
+            "m2m3 unpaired 3",
         ],
     }
 

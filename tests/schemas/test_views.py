@@ -16,7 +16,7 @@ from ufo.schemas.errors import UsageError
 from ufo.schemas.results import open_results
 from ufo.schemas.views import View, load_views, parse_view, tables_of, with_needs
 from ufo.transforms.scores import VoteRules
-from ufo.transforms.what_if import recomputed, scores_if
+from ufo.transforms.what_if import recompute, scores_if
 
 Ask = Callable[..., Any]
 
@@ -107,7 +107,7 @@ def test_every_order_scores_as_its_verdicts_do(tmp_path: Path) -> None:
         for mode, order in ways:
             rules = VoteRules(order, mode)
             score = scores_if(results, rules)[0]
-            verdicts = [row for _, scores in recomputed(results, rules) for row in scores.verdicts]
+            verdicts = [row for _, scores in recompute(results, rules) for row in scores.verdicts]
             judged = [
                 [row.label for row in verdicts if labels[row.unit_id] == human] for human in (0, 1)
             ]

@@ -17,13 +17,13 @@ from tests.case_files import cases
 from ufo.schemas.errors import UsageError
 from ufo.schemas.records import Failure, GivenClaim, InputRecord, LabelledSpan
 from ufo.schemas.row import OF_CELLS
-from ufo.transforms.columns import FIELDS, advised, nearest, recognised
+from ufo.transforms.columns import FIELDS, map_advice, nearest_key, likely_columns
 from ufo.transforms.read import (
     is_used,
     named_columns,
     parse,
     record_hash,
-    sorted_out,
+    sort_columns,
 )
 from ufo.transforms.splits import Line, Split, lines
 
@@ -70,8 +70,20 @@ def test_a_record_with_everything() -> None:
         GivenClaim("It erupts.", None, None, 1),
     ]
     assert input_record == InputRecord(
-        *("f.jsonl:3", "r1", TEXT, "m", "d", "q", "en", 1.0, '{"a": ["é"], "b": 1}'),
-        *(["one", "two"], True, claims, [LabelledSpan(0, 4, 0)], True),
+        "f.jsonl:3",
+        "r1",
+        TEXT,
+        "m",
+        "d",
+        "q",
+        "en",
+        1.0,
+        '{"a": ["é"], "b": 1}',
+        ["one", "two"],
+        True,
+        claims,
+        [LabelledSpan(0, 4, 0)],
+        True,
     )
 
 
@@ -204,9 +216,21 @@ def test_what_is_no_stretch_of_the_response_is_refused(start: Any, end: Any) -> 
 @pytest.mark.parametrize(
     ("label", "score"),
     [
-        *((0, 0.0), (1, 1.0), (0.25, 0.25), (True, 1.0), (False, 0.0)),
-        *(("0", 0.0), (" 1 ", 1.0), ("0.25", 0.25), ("True", 1.0), ("false", 0.0)),
-        *(("", None), ("NaN", None), ("null", None), ("None", None), (None, None)),
+        (0, 0.0),
+        (1, 1.0),
+        (0.25, 0.25),
+        (True, 1.0),
+        (False, 0.0),
+        ("0", 0.0),
+        (" 1 ", 1.0),
+        ("0.25", 0.25),
+        ("True", 1.0),
+        ("false", 0.0),
+        ("", None),
+        ("NaN", None),
+        ("null", None),
+        ("None", None),
+        (None, None),
     ],
 )
 def test_a_label_is_a_number_from_0_to_1(label: Any, score: float | None) -> None:
@@ -214,8 +238,18 @@ def test_a_label_is_a_number_from_0_to_1(label: Any, score: float | None) -> Non
 
 
 NO_LABELS = [
-    *("-0.001", "1.001", "2", '"1.1"', '"-1"', '"good"', "[]", '{"a": 1}', "[1]"),
-    *("Infinity", "1e999", pytest.param("1" + "0" * 400, id="an endless number")),
+    "-0.001",
+    "1.001",
+    "2",
+    '"1.1"',
+    '"-1"',
+    '"good"',
+    "[]",
+    '{"a": 1}',
+    "[1]",
+    "Infinity",
+    "1e999",
+    pytest.param("1" + "0" * 400, id="an endless number"),
 ]
 
 
@@ -275,8 +309,13 @@ WHOLE = InputRecord("f:1", "r1", TEXT, "m", "d", "q", "en", 0.5, "{}", ["a"], Tr
     "change",
     [
         *({name: "x"} for name in ("response_id", "text", "model", "dataset", "question")),
-        *({"language": "de"}, {"human_score": 0.25}, {"metadata": '{"a": 1}'}, {"references": []}),
-        *({"given": False}, {"claims": [GivenClaim("c")]}, {"spans": [LabelledSpan(0, 1, 0)]}),
+        {"language": "de"},
+        {"human_score": 0.25},
+        {"metadata": '{"a": 1}'},
+        {"references": []},
+        {"given": False},
+        {"claims": [GivenClaim("c")]},
+        {"spans": [LabelledSpan(0, 1, 0)]},
         {"spans_are_errors": False},
     ],
     ids=lambda change: next(iter(change)),
@@ -471,9 +510,9 @@ MEANT = """references=reference_answers refrences=reference_answers prompt=quest
 
 def test_the_nearest_key() -> None:
     for name, _, meant in (pair.partition("=") for pair in MEANT.split()):
-        assert nearest(name) == meant
-    assert nearest("xyzzy") is None
-    assert [*map(nearest, FIELDS)] == [*FIELDS]
+        assert nearest_key(name) == meant
+    assert nearest_key("xyzzy") is None
+    assert [*map(nearest_key, FIELDS)] == [*FIELDS]
 
 
 USUAL = {
@@ -498,17 +537,17 @@ USUAL = {
     ("name", "meant"), [(name, meant) for meant, names in USUAL.items() for name in names.split()]
 )
 def test_a_usual_name_means_a_key(name: str, meant: str) -> None:
-    assert nearest(name) == meant
+    assert nearest_key(name) == meant
     column = name.replace("_", " ").title().strip()
-    assert recognised([column]) == {meant: column}
+    assert likely_columns([column]) == {meant: column}
 
 
 def test_numbers_in_cells_of_other_columns_are_numbers() -> None:
     cells = {"a": "3", "b": "-0.5", "c": "true", "d": "007", "e": "1e999", "f": "no"}
     numbers = cells | {"a": 3, "b": -0.5, "c": True}
     raw = {"response": "42", **cells}
-    assert sorted_out(raw | {OF_CELLS: True}, {}) == ({"response": "42"}, numbers)
-    assert sorted_out(raw, {}) == ({"response": "42"}, cells)
+    assert sort_columns(raw | {OF_CELLS: True}, {}) == ({"response": "42"}, numbers)
+    assert sort_columns(raw, {}) == ({"response": "42"}, cells)
 
 
 # --- columns at a path
@@ -594,7 +633,7 @@ def test_the_column_beside_that_of_a_path_is_not_used() -> None:
     ],
 )  # fmt: skip
 def test_advice_works_or_is_not_given(name: str, value: object, advice: str | None) -> None:
-    assert advised(name, value) == advice
+    assert map_advice(name, value) == advice
 
 
 def test_the_advice_on_a_missing_response_can_be_followed() -> None:

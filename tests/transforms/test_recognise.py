@@ -118,7 +118,11 @@ READ: dict[str, tuple[bytes, str, list[str], dict[str, str]]] = {
         parquet(NESTED),
         "Parquet",
         [
-            *("choices", "input", "label", "choices[0]", "choices[0].message"),
+            "choices",
+            "input",
+            "label",
+            "choices[0]",
+            "choices[0].message",
             "choices[0].message.content",
         ],
         {

@@ -42,8 +42,13 @@ def test_which_passages_count(
 @pytest.mark.parametrize(
     ("credibility", "band"),
     [
-        *((None, "grey"), (0.0, "red"), (0.29, "red"), (0.3, "orange")),
-        *((0.59, "orange"), (0.6, "green"), (1.0, "green")),
+        (None, "grey"),
+        (0.0, "red"),
+        (0.29, "red"),
+        (0.3, "orange"),
+        (0.59, "orange"),
+        (0.6, "green"),
+        (1.0, "green"),
     ],
 )
 def test_the_band_of_a_credibility(credibility: float | None, band: str) -> None:

@@ -62,8 +62,14 @@ def test_offsets_hold_for_any_text(text: str, language: str) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        *(*SENTENCES, ("", ""), (" \r\n\t", ""), ("  One.\n", "One."), ("-", "-")),
-        *(("A.\r\n\r\nB.", "A. ¦ B."), (" 3. “1)", "3. “1)"), ("? **\r : ", "? ** ¦ :")),
+        *SENTENCES,
+        ("", ""),
+        (" \r\n\t", ""),
+        ("  One.\n", "One."),
+        ("-", "-"),
+        ("A.\r\n\r\nB.", "A. ¦ B."),
+        (" 3. “1)", "3. “1)"),
+        ("? **\r : ", "? ** ¦ :"),
         ('" .” 2. "', '" .” 2. "'),
     ],
 )

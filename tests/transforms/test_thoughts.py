@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.golden.tables import tables
-from ufo.transforms.thoughts import hidden, without_thoughts
+from ufo.transforms.thoughts import thought_ranges, without_thoughts
 
 TABLES = tables("replies")
 
@@ -91,7 +91,7 @@ MARKS = [
 @given(st.lists(st.sampled_from(MARKS), max_size=30).map("".join))
 def test_what_is_hidden_is_in_order(text: str) -> None:
     at = 0
-    for start, end in hidden(text):
+    for start, end in thought_ranges(text):
         assert at <= start < end <= len(text)
         at = end
 

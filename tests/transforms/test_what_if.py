@@ -14,7 +14,7 @@ from tests.conftest import rows_of, write_run
 from ufo.schemas.errors import UsageError
 from ufo.schemas.results import Results, open_results
 from ufo.transforms.scores import Selection, VoteRules
-from ufo.transforms.what_if import recomputed, scores_if
+from ufo.transforms.what_if import recompute, scores_if
 
 SOURCES = ("ref", "wiki", "web")
 CATEGORIES = ("news", "blog", None)
@@ -88,7 +88,7 @@ def test_verdicts_and_scores_follow_the_rules(run: Any, rule: VoteRules) -> None
     results, drawn = run
     got = {
         (row.unit_id, row.source): (row.label, row.n_supported, row.n_refuted)
-        for _, scores in recomputed(results, rule)
+        for _, scores in recompute(results, rule)
         for row in scores.verdicts
     }
     assert got == {
@@ -110,7 +110,7 @@ def test_seq_knows_what_it_asked(tmp_path: Path) -> None:
     write_run(tmp_path, rows_of({"r": votes}))
     with open_results(tmp_path) as results:
         for sources in (("ref", "wiki"), ("ref",)):
-            ((_, scores),) = recomputed(results, VoteRules(sources))
+            ((_, scores),) = recompute(results, VoteRules(sources))
             assert len(scores.verdicts) == 3
         for rules in (
             # wiki was not asked about u1, which ref had decided.
@@ -123,7 +123,7 @@ def test_seq_knows_what_it_asked(tmp_path: Path) -> None:
                 UsageError,
                 match=r"does not know every verdict: in its mode 'seq' .* the order ref,wiki ",
             ):
-                list(recomputed(results, rules))
+                list(recompute(results, rules))
 
 
 VOTES = {

@@ -114,7 +114,9 @@ def test_a_service_started_with_an_option_tells_it_and_judges_by_it(
     usual = setting(service(flags={"judge": "offline"}), name)
     assert usual.value != option.value
     assert (
-        request_models.flags_of(started, request_models.CheckRequest(text="t", references=[]), None)[name]
+        request_models.flags_of(
+            started, request_models.CheckRequest(text="t", references=[]), None
+        )[name]
         == value
     )
 
@@ -220,8 +222,14 @@ def test_sources_say_whether_they_serve_and_which_fields_they_use(
     assert options["wikipedia"] == ["retriever", "passages"]
     assert options["llm"] == ["samples", "temperature", "sampling", "model", "knowledge_model"]
     assert options["web"] == [
-        *("pages", "passages_per_page", "context_sentences", "web_retriever"),
-        *("include_categories", "exclude_categories", "include_domains", "exclude_domains"),
+        "pages",
+        "passages_per_page",
+        "context_sentences",
+        "web_retriever",
+        "include_categories",
+        "exclude_categories",
+        "include_domains",
+        "exclude_domains",
     ]
 
 

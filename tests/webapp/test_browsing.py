@@ -281,9 +281,15 @@ def test_the_files_of_a_run_are_in_an_archive(client: httpx.Client) -> None:
 @pytest.mark.parametrize(
     "path",
     [
-        *("/nothing", "/page/nothing.js", "/upload/0123456789abcdef"),
-        *("/runs/nothing", "/runs/nothing/responses", "/runs/nothing/parquet"),
-        *("/runs/older/responses/nothing", "/reports/nothing", "/reports/scores?run=nothing"),
+        "/nothing",
+        "/page/nothing.js",
+        "/upload/0123456789abcdef",
+        "/runs/nothing",
+        "/runs/nothing/responses",
+        "/runs/nothing/parquet",
+        "/runs/older/responses/nothing",
+        "/reports/nothing",
+        "/reports/scores?run=nothing",
     ],
 )
 def test_what_there_is_not_says_what_there_is(client: httpx.Client, path: str) -> None:

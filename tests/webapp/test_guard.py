@@ -48,9 +48,19 @@ def test_this_computer_is_let_in_under_each_of_its_names(host: str, port: str) -
 
 
 FOREIGN_HOSTS = (
-    *("evil.example", "127.0.0.1.evil.example", "localhost.evil.example", "evil.localhost"),
-    *("localhost@evil.example", "evil.example/localhost", "evil.example#localhost"),
-    *("127.0.0.2", "0.0.0.0", "[::2]", "localhost:port", "[", ""),
+    "evil.example",
+    "127.0.0.1.evil.example",
+    "localhost.evil.example",
+    "evil.localhost",
+    "localhost@evil.example",
+    "evil.example/localhost",
+    "evil.example#localhost",
+    "127.0.0.2",
+    "0.0.0.0",
+    "[::2]",
+    "localhost:port",
+    "[",
+    "",
 )
 
 
@@ -78,8 +88,14 @@ def test_no_address_of_the_service_is_open_to_another_host(client: Client, path:
 @pytest.mark.parametrize(
     "origin",
     [
-        *("https://evil.example", "null", "", "http://127.0.0.1", "http://127.0.0.1:8081"),
-        *("http://localhost:8080", "http://127.0.0.1:8080.evil.example", "ftp://127.0.0.1:8080"),
+        "https://evil.example",
+        "null",
+        "",
+        "http://127.0.0.1",
+        "http://127.0.0.1:8081",
+        "http://localhost:8080",
+        "http://127.0.0.1:8080.evil.example",
+        "ftp://127.0.0.1:8080",
     ],
 )
 def test_a_request_of_another_origin_is_refused(origin: str, method: str) -> None:
@@ -253,9 +269,12 @@ def in_parts(size: int) -> Iterator[bytes]:
 @pytest.mark.parametrize(
     ("path", "size", "status"),
     [
-        *(("/score", 10, 200), ("/score", 11, 413)),
-        *(("/upload", 20, 200), ("/upload", 21, 413)),
-        *(("/columns", 10, 200), ("/columns", 11, 413)),
+        ("/score", 10, 200),
+        ("/score", 11, 413),
+        ("/upload", 20, 200),
+        ("/upload", 21, 413),
+        ("/columns", 10, 200),
+        ("/columns", 11, 413),
     ],
 )
 def test_a_body_may_have_so_many_bytes(

@@ -14,10 +14,17 @@ from tests.webapp.conftest import events
 SCRIPT = '<script>alert(1)</script><img src=x onerror="alert(1)">'
 STRINGS = [
     SCRIPT,
-    *("'; DROP TABLE responses; --", "\" OR 1=1; ATTACH '/etc/passwd' AS x; --"),
-    *("../../../../etc/passwd", "run=older/../../secret", "/etc/passwd", "%00%2e%2e%2f"),
-    *("read_parquet('/etc/passwd')", "-- --input=/etc/passwd", "\r\nSet-Cookie: a=b"),
-    *("\u202eevil\u2066\ufeff", "🛸" * 50),
+    "'; DROP TABLE responses; --",
+    "\" OR 1=1; ATTACH '/etc/passwd' AS x; --",
+    "../../../../etc/passwd",
+    "run=older/../../secret",
+    "/etc/passwd",
+    "%00%2e%2e%2f",
+    "read_parquet('/etc/passwd')",
+    "-- --input=/etc/passwd",
+    "\r\nSet-Cookie: a=b",
+    "\u202eevil\u2066\ufeff",
+    "🛸" * 50,
 ]
 POSTS: dict[str, dict[str, Any]] = {
     "/extract": {"text": "Oslo is big."},
@@ -43,14 +50,22 @@ FIELDS: dict[str, tuple[str, dict[str, str]]] = {
     "score": ("/score", {"sources": "each", "fact_units": "claims", "without_passages": "list"}),
 }
 BODIES = [
-    *(b"", b"\x00\xff\xfe", b"\x1f\x8b\x08binary", b"null", b"[]", b'"text"', b"{" * 100_000),
+    b"",
+    b"\x00\xff\xfe",
+    b"\x1f\x8b\x08binary",
+    b"null",
+    b"[]",
+    b'"text"',
+    b"{" * 100_000,
     b"[" * 100_000 + b"]" * 100_000,
     b'{"text": ' + b"[" * 5_000 + b"]" * 5_000 + b"}",
     b'{"text": NaN, "temperature": Infinity, "n_sentences": NaN}',
     b'{"passages": ' + b"9" * 5_000 + b"}",
     b'{"text": "\\ud800", "queries": ["\\ud800"], "sources": ["\\udfff"]}',
     b'{"text": "a\\u0000b", "queries": ["\\u0000"], "sources": ["\\u0000"]}',
-    *(b'{"\\ud800": 1}', b'{"text": "a", "text": "b"}{}', b'{"__proto__": {}, "constructor": 1}'),
+    b'{"\\ud800": 1}',
+    b'{"text": "a", "text": "b"}{}',
+    b'{"__proto__": {}, "constructor": 1}',
 ]
 
 
@@ -96,9 +111,15 @@ def test_no_name_reaches_a_path_or_the_sql(client: httpx.Client, results: Path, 
     (secret / "manifest.json").write_text("root: secret")
     name = quote(evil, safe="")
     for path in (
-        *(f"/runs/{name}", f"/runs/{name}/responses", f"/runs/{name}/parquet"),
-        *(f"/runs/older/responses/{name}", f"/reports/{name}", f"/reports/{name}.svg"),
-        *(f"/upload/{name}", f"/upload/{name}/parquet", f"/page/{name}"),
+        f"/runs/{name}",
+        f"/runs/{name}/responses",
+        f"/runs/{name}/parquet",
+        f"/runs/older/responses/{name}",
+        f"/reports/{name}",
+        f"/reports/{name}.svg",
+        f"/upload/{name}",
+        f"/upload/{name}/parquet",
+        f"/page/{name}",
     ):
         harmless(client.get(path), 404, 405, 422)
     for key in ("text", "model", "dataset", "question", "sort", "offset", "max_score"):

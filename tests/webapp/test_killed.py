@@ -54,8 +54,18 @@ def test_an_upload_ends_with_a_service_that_is_killed_and_is_resumed(
         for n in range(LINES)
     ]
     serve = (
-        *("--index", index, "--results", results, "--model", "offline-judge", "--judge", "llm"),
-        *("--base_url", llm_server.base_url, "--concurrency", CONCURRENCY),
+        "--index",
+        index,
+        "--results",
+        results,
+        "--model",
+        "offline-judge",
+        "--judge",
+        "llm",
+        "--base_url",
+        llm_server.base_url,
+        "--concurrency",
+        CONCURRENCY,
     )
     llm_server.latency = fixed(0.1)
     with command(*serve) as (process, client):

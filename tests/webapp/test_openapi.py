@@ -32,7 +32,9 @@ from ufo.webapp.service import Setup
 EXAMPLES = 10
 JSON = {"Content-Type": "application/json"}
 CHECKS = [
-    *(not_a_server_error, status_code_conformance, content_type_conformance),
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
     response_schema_conformance,
 ]
 

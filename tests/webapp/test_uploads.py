@@ -463,8 +463,14 @@ def test_a_command_gets_its_file_its_run_and_its_flags_and_belongs_to_the_servic
     folder = tmp_path / ".uploads" / last.id
     seen = json.loads((folder / "seen.json").read_text())
     assert seen["words"] == [
-        *("--input", str(folder / "input" / "mine"), "--output", str(tmp_path)),
-        *("--run", f"upload-{last.id}", "--title=mine", "--log_format=json"),
+        "--input",
+        str(folder / "input" / "mine"),
+        "--output",
+        str(tmp_path),
+        "--run",
+        f"upload-{last.id}",
+        "--title=mine",
+        "--log_format=json",
     ]
     assert seen["owner"] == str(os.getpid())
     assert seen["leads"] is True  # a session of its own, which is ended whole

@@ -26,13 +26,13 @@ from ufo.transforms.llm.endpoint import Endpoint, azure_of
 from ufo.transforms.llm.errors import (
     MODEL,
     SendError,
-    inside,
+    error_inside,
     is_page,
     of_response,
     words_of,
 )
 from ufo.transforms.llm.http_packages import httpx
-from ufo.transforms.llm.transport import broken, client_of, refused
+from ufo.transforms.llm.transport import connection_error, client_of, response_error
 
 TAG: Final = "ufo"  # the key of a batch's metadata that holds our name of it
 FAILED, STOPPED, RUNNING, UNKNOWN = "failed", "stopped", "running", ""
@@ -68,7 +68,7 @@ class BatchState:
         return self.phase not in (RUNNING, UNKNOWN)
 
 
-def says(what: str, words: str) -> bool:
+def error_says(what: str, words: str) -> bool:
     """Return whether an error says that too much is `enqueued`, or that a `file` is not there."""
     return bool(re.search(_TABLES["errors"][what], words, re.IGNORECASE))
 
@@ -126,7 +126,7 @@ class OpenAiBatches:
                     return self._id(self._client.batches.create(input_file_id=file, **batch))
             except SendError as error:
                 pause = next(pauses, None)
-                if pause is None or not says("file", error.message):
+                if pause is None or not error_says("file", error.message):
                     raise
             time.sleep(pause)
 
@@ -197,7 +197,7 @@ class OpenAiBatches:
     def _raise_error_in(self, shown: Any) -> None:
         """Raise the error that a response of status 200 is in place of a file or a batch."""
         payload = shown if isinstance(shown, str | dict) else shown.to_dict(warnings=False)
-        error = inside(payload)
+        error = error_inside(payload)
         if error or is_page(payload):
             status, body = error or (200, payload)
             in_it = error is not None
@@ -211,7 +211,7 @@ class OpenAiBatches:
         try:
             yield
         except openai.APIStatusError as error:
-            refusal = refused(self._endpoint, self._key, error.response)
+            refusal = response_error(self._endpoint, self._key, error.response)
             # What is not there, or too large, is the file or the batch, not a request to the model.
             if error.status_code in (404, 405, 413) and refusal.kind != MODEL:
                 status = "413" if error.status_code == 413 else "404"
@@ -222,7 +222,7 @@ class OpenAiBatches:
             raise refusal from None
         # A download that breaks off raises an error of the HTTP package.
         except (openai.APIConnectionError, httpx.TransportError) as error:
-            raise broken(self._endpoint, error) from None
+            raise connection_error(self._endpoint, error) from None
         except (AttributeError, KeyError, TypeError, ValueError):
             message = f"{where} answered with something that is no batch and no file"
             raise SendError(message, "garbled", transient=again) from None

@@ -22,7 +22,7 @@ from ufo.schemas.records import Usage
 from ufo.transforms.llm import chat
 from ufo.transforms.llm.batch_store import BatchStore, Reply
 from ufo.transforms.llm.endpoint import NO_KEY, Endpoint
-from ufo.transforms.llm.errors import SendError, inside, of_response, words_of
+from ufo.transforms.llm.errors import SendError, error_inside, of_response, words_of
 from ufo.transforms.llm.request import Request
 from ufo.transforms.llm.send import HttpReply
 
@@ -93,7 +93,7 @@ def _read(line: Any) -> tuple[str, Reply]:
     body = _parsed(fields.get("body", line.get("body", response)))
     status = _status(fields.get("status_code", fields.get("status", line.get("status_code"))))
     request_id = str(fields.get("request_id") or line.get("id") or key)
-    error = inside(body)
+    error = error_inside(body)
     choices = isinstance(body, Mapping) and body.get("choices")
     if status < 400 and not error and (choices or (status and not line.get("error"))):
         return key, Reply("200", body, request_id)

@@ -21,7 +21,7 @@ from uuid import uuid4
 from ufo.schemas.errors import RunError
 from ufo.schemas.records import Usage
 from ufo.transforms.llm.endpoint import Endpoint
-from ufo.transforms.llm.store import connected, packed, unpacked
+from ufo.transforms.llm.store import connect, pack, unpack
 
 ASKING: Final = -1
 STORED: Final = 1.0
@@ -85,7 +85,7 @@ class BatchStore:
         self._path = path
         self._run = run
         with self._explained():
-            self._db = connected(path, _WAIT_SECONDS)
+            self._db = connect(path, _WAIT_SECONDS)
             tables = {name for (name,) in self._db.execute("SELECT name FROM sqlite_schema")}
             (version,) = self._db.execute("PRAGMA user_version").fetchone()
             if tables and not tables >= {"requests", "batches", "claims"}:
@@ -145,7 +145,7 @@ class BatchStore:
             "VALUES (:run, :key, :place, 'new', 0, :body, :usage)",
             key=key,
             place=_json(endpoint),
-            body=packed(body),
+            body=pack(body),
             usage=_json(usage),
         )
         return None, usage
@@ -248,7 +248,7 @@ class BatchStore:
     def put(self, key: str, reply: Reply | None, usage: Usage, tries: int = 1) -> None:
         """Store the reply to a request with its usage row; without one the request is new again,
         with so many more `tries`."""
-        kept = reply and packed(asdict(reply))
+        kept = reply and pack(asdict(reply))
         self._all(
             "UPDATE requests SET state = iif(:reply IS NULL, 'new', 'answered'), reply = :reply, "
             "body = iif(:reply IS NULL, body, NULL), usage = :usage, tries = tries + :tries "
@@ -280,7 +280,7 @@ class BatchStore:
 
 
 def _whole(data: bytes) -> Any:
-    value = unpacked(data)
+    value = unpack(data)
     if value is None:
         raise ValueError("a row of it is damaged")
     return value

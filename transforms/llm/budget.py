@@ -65,7 +65,7 @@ def load_prices(path: str | None = None) -> dict[str, Price]:
     return {**_shipped(), **(_read(path) if path else {})}
 
 
-def priced(row: Usage, prices: Mapping[str, Price]) -> Usage:
+def with_cost(row: Usage, prices: Mapping[str, Price]) -> Usage:
     """Return the usage row with its cost; unchanged where the price or the tokens are unknown."""
     price = prices.get(row.model or "")
     if price is None or row.prompt_tokens is None or row.completion_tokens is None:
@@ -128,7 +128,7 @@ def upper_bound(price: Price, body: Mapping[str, Any], longest: float = 0.0) -> 
     return price.cost(prompt, round(each * int(body.get("n", 1))))
 
 
-def capped(cap: float | None, spent: float, usd: float) -> CostCapped:
+def cap_error(cap: float | None, spent: float, usd: float) -> CostCapped:
     """Return the error for a request that may cost `usd` US dollars, more than the cap leaves."""
     return CostCapped(
         f"stopped at --max_cost {cap:g}: {spent:.6g} US dollars are spent, and the next request "
@@ -196,7 +196,7 @@ class Budget:
         cost = reserved if billed else 0.0
         added = {REQUESTS: 1.0}
         if row is not None:
-            row = priced(row, self._prices)
+            row = with_cost(row, self._prices)
             cost = cost if row.cost_usd is None else row.cost_usd
             added = spent_by(row)
             model, each = str(body.get("model")), (row.completion_tokens or 0) / body.get("n", 1)
@@ -228,4 +228,4 @@ class Budget:
                 await self._settled.wait()
             self._closed = self._closed or self._spent + usd > cap
             if self._closed:
-                raise capped(cap, self._spent, usd)
+                raise cap_error(cap, self._spent, usd)

@@ -14,7 +14,7 @@ from hashlib import sha256
 from typing import Any, Final, TypeVar
 
 from ufo.transforms.llm.request import Report
-from ufo.transforms.llm.store import Store, StoreError, packed, report, unpacked
+from ufo.transforms.llm.store import Store, StoreError, pack, report, unpack
 
 _DIGITS: Final = 40
 _VERSION: Final = 1  # of the format of keys and values
@@ -53,14 +53,14 @@ class JsonCache:
             self._fail("read, and the run continues without it", error)
             self.reads = False
             return {}
-        values = {key: unpacked(entries[key]) for key in keys if key in entries}
+        values = {key: unpack(entries[key]) for key in keys if key in entries}
         return {key: value for key, value in values.items() if value is not None}
 
     async def put_many(self, values: Mapping[str, Any]) -> None:
         """Write the values; when this returns they are kept even if the process is killed."""
         if not self.writes or not values or self._store is None:
             return
-        entries = {key: packed(value) for key, value in values.items()}
+        entries = {key: pack(value) for key, value in values.items()}
         try:
             await self._in_thread(self._store.put_many, entries)
         except StoreError as error:

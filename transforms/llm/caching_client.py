@@ -15,7 +15,7 @@ from ufo.transforms.llm.cache import JsonCache, key_of
 from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.forms import PROBE
 from ufo.transforms.llm.request import Choice, Client, Completion, LlmError, Request
-from ufo.transforms.llm.usage import OK, Paid, divided, reused, usage_row
+from ufo.transforms.llm.usage import OK, Paid, divide_among, reused_rows, usage_row
 
 _OF_FUNCTIONS: Final = ("name", "description", "parameters", "example")
 Answer = tuple[Choice, str, list[Paid]]
@@ -95,7 +95,7 @@ class CachingClient:
         model = self._settings.endpoint(request.role, request.model).model
         row = usage_row(request.step, request.source, model, request.response_id)
         paid = (one for *_, requests in answers for one in requests)
-        return reused(row, paid, cached, self._settings.prices_of(request.role, request.model))
+        return reused_rows(row, paid, cached, self._settings.prices_of(request.role, request.model))
 
     def room(self, request: Request) -> int | None:
         """Return the inner client's estimate."""
@@ -138,7 +138,7 @@ def usable(request: Request, choice: Choice) -> bool:
 def _answers(completion: Completion) -> list[Answer]:
     # The usage may have rows of the client's probes of the endpoint.
     paid = [row for row in completion.usage if row.status == OK and row.step != PROBE]
-    shares = divided(paid, len(completion.choices))
+    shares = divide_among(paid, len(completion.choices))
     pairs = zip(completion.choices, shares, strict=True)
     return [(choice, completion.request_id, its) for choice, its in pairs]
 

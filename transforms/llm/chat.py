@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ufo.schemas.text import storable
-from ufo.transforms.llm.errors import Tokens, inside
+from ufo.transforms.llm.errors import Tokens, error_inside
 from ufo.transforms.llm.forms import (
     JSON_OBJECT,
     JSON_OBJECT_SCHEMA,
@@ -100,9 +100,9 @@ def body(
         # it to the model.
         if request.step != PROBE or known.form not in (JSON_SCHEMA, JSON_OBJECT_SCHEMA):
             last = messages[-1]
-            messages[-1] = Message(last.role, last.content + in_words(function))
+            messages[-1] = Message(last.role, last.content + reply_instructions(function))
     result["messages"] = [
-        {"role": message.role, "content": without_marks(storable(message.content))}
+        {"role": message.role, "content": neutralise_tokens(storable(message.content))}
         for message in messages
     ]
     if known.takes_temperature(request.temperature):
@@ -128,7 +128,7 @@ def _turns(messages: Sequence[Message], known: Capabilities) -> list[Message]:
     return [Message(first.role, f"{system.content}\n\n{first.content}"), *others]
 
 
-def in_words(function: Function) -> str:
+def reply_instructions(function: Function) -> str:
     """Return the instructions, appended to the prompt, to reply with a function's arguments."""
     head = (
         "\n\nReply with one JSON object and nothing else. It holds the arguments of the function "
@@ -156,10 +156,10 @@ def _descriptions(schema: Any) -> Iterator[tuple[str, str]]:
 def _schema(function: Function, known: Capabilities) -> Any:
     schema = function.parameters
     if not known.references:
-        schema = written_out(schema, schema.get("$defs", {}))
+        schema = inline_references(schema, schema.get("$defs", {}))
     # A walk through the schema takes ten times as long as the search.
     marked = _MARK.search(json.dumps(schema, ensure_ascii=False))
-    return all_without_marks(schema) if marked else schema
+    return neutralise_all_tokens(schema) if marked else schema
 
 
 def _described(function: Function, known: Capabilities, field: str) -> dict[str, Any]:
@@ -187,20 +187,20 @@ _FORMATS: Mapping[str, Callable[[Function, Capabilities], dict[str, Any]]] = {
 }
 
 
-def written_out(schema: Any, definitions: Mapping[str, Any]) -> Any:
+def inline_references(schema: Any, definitions: Mapping[str, Any]) -> Any:
     """Return a schema with its references replaced by what they name, and without `maxItems` and
     `additionalProperties`, which not every endpoint takes."""
     if isinstance(schema, list | tuple):
-        return [written_out(below, definitions) for below in schema]
+        return [inline_references(below, definitions) for below in schema]
     if not isinstance(schema, Mapping):
         return schema
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
         others = {other: definitions[other] for other in definitions if other != name}
-        return written_out(definitions.get(name, {}), others)
+        return inline_references(definitions.get(name, {}), others)
     left_out = ("$defs", "maxItems", "additionalProperties")
     return {
-        name: written_out(below, definitions)
+        name: inline_references(below, definitions)
         for name, below in schema.items()
         if name not in left_out
     }
@@ -372,7 +372,7 @@ def completion_of(events: str) -> dict[str, Any]:
     payload: dict[str, Any] = {}
     choices: dict[int, dict[str, Any]] = {}
     for chunk in _chunks(events):
-        if inside(chunk):
+        if error_inside(chunk):
             return {**payload, **chunk}
         payload |= {name: chunk[name] for name in ("id", "usage") if chunk.get(name)}
         try:
@@ -429,19 +429,19 @@ def _append(whole: dict[str, Any], part: Mapping[str, Any]) -> None:
 # --- special tokens of chat templates ----------------------------------------------------------
 
 
-def without_marks(text: str) -> str:
+def neutralise_tokens(text: str) -> str:
     """Return the text with a space after the first character of each special token."""
     if "<" not in text and "[" not in text:  # most texts
         return text
     return _MARK.sub(lambda match: f"{match[0]} ", text)
 
 
-def all_without_marks(value: Any) -> Any:
+def neutralise_all_tokens(value: Any) -> Any:
     """Return a JSON value with `without_marks` applied to its strings, but not to field names."""
     if isinstance(value, str):
-        return without_marks(value)
+        return neutralise_tokens(value)
     if isinstance(value, Mapping):
-        return {name: all_without_marks(below) for name, below in value.items()}
+        return {name: neutralise_all_tokens(below) for name, below in value.items()}
     if isinstance(value, list | tuple):
-        return [all_without_marks(below) for below in value]
+        return [neutralise_all_tokens(below) for below in value]
     return value

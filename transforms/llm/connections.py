@@ -14,16 +14,16 @@ from ufo.transforms.llm.errors import table
 
 
 @contextmanager
-def opening(where: str, kind: Callable[[str], Exception]) -> Iterator[None]:
+def client_errors(where: str, kind: Callable[[str], Exception]) -> Iterator[None]:
     """Raise what keeps a client for an address from being made, such as an unusable proxy, as an
     error of this kind with the remedy."""
     try:
         yield
     except Exception as error:  # of the environment, whatever it is: nothing was asked yet
-        raise kind(explained(where, error, proxies())[0]) from None
+        raise kind(explain_failure(where, error, proxies())[0]) from None
 
 
-def explained(
+def explain_failure(
     where: str, error: Exception, proxy: str, reached: bool = False, address: str = "--base_url"
 ) -> tuple[str, bool]:
     """Return what keeps requests from an address, with the remedy, and whether it is final.

@@ -133,7 +133,7 @@ def of_response(
     `inside` is for an error in a response of status 200, where `status` is the error's own.
     """
     words, codes, param = words_of(payload, key)
-    kinds, numbers = known(status, f"{status} {codes} {param}: {_ADDRESS.sub('', words)}")
+    kinds, numbers = match_refusals(status, f"{status} {codes} {param}: {_ADDRESS.sub('', words)}")
     kind = kinds[0] if kinds else _by_status(status, payload)
     if kind == _PATH and (endpoint.model in words or re.search(r"\bmodel\b", words, re.IGNORECASE)):
         kind = MODEL
@@ -191,7 +191,7 @@ def table(name: str) -> Any:
     return yaml.safe_load(text)
 
 
-def known(status: int, text: str) -> tuple[tuple[str, ...], dict[str, int]]:
+def match_refusals(status: int, text: str) -> tuple[tuple[str, ...], dict[str, int]]:
     """Return the kinds of the rows that match an error, and the numbers that the first one reads:
     `context`, `prompt`, `cap`."""
     matches = [
@@ -284,7 +284,7 @@ def _headers_inside(payload: Any) -> dict[str, str]:
     return {str(name).lower(): str(value) for name, value in named}
 
 
-def inside(payload: Any) -> tuple[int, Any] | None:
+def error_inside(payload: Any) -> tuple[int, Any] | None:
     """Return the status and body of an error in a response of status 200, None without one.
 
     It is in place of the choices, beside them, or in one of them. Words and codes beside choices

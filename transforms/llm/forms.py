@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from ufo.transforms.llm.errors import CAP, STREAM, SendError
-from ufo.transforms.llm.json_schema import closed, listed, one_of
+from ufo.transforms.llm.json_schema import closed_object, list_of, one_of
 from ufo.transforms.llm.request import BROKEN_OFF, Choice, Function, Message, Request
 
 PROBE = "probe"
@@ -92,7 +92,7 @@ Change = Mapping[str, Any]
 """The fields of `Capabilities` that an endpoint has shown to differ."""
 
 
-def learned(
+def change_for(
     known: Capabilities, request: Request, n: int, error: SendError, limit: int = 0
 ) -> Change | None:
     """Return the change learned from an error: about the first used parameter that it names.
@@ -108,11 +108,11 @@ def learned(
         return {"most_tokens": min(cap, known.most_tokens or cap)}
     if error.kind == STREAM and not known.streams:
         return {"streams": True}
-    features = used(known, request, n)
+    features = features_of(known, request, n)
     return next((features[kind] for kind in error.kinds if kind in features), None)
 
 
-def used(known: Capabilities, request: Request, n: int) -> dict[str, Change]:
+def features_of(known: Capabilities, request: Request, n: int) -> dict[str, Change]:
     """Return the change that gives up each feature of a request for `n` choices, by the kind of
     error that names it; the feature most likely to be refused comes first.
 
@@ -164,14 +164,14 @@ _SAMPLE = Request(
     step=PROBE,
 )
 # The schema has the most difficult features of the schemas of judge and extraction.
-_WORD = closed(
+_WORD = closed_object(
     {
         "word": {"type": "string", "description": "The word."},
         "kind": {"type": "string", "enum": ["word", "number"]},
     }
 )
-_REPORT = closed(
-    {"words": listed(_WORD, 1), "lines": listed({"$ref": "#/$defs/line"}, 1, "Its line.")}
+_REPORT = closed_object(
+    {"words": list_of(_WORD, 1), "lines": list_of({"$ref": "#/$defs/line"}, 1, "Its line.")}
 )
 _CALL = Request(
     role="",
@@ -184,7 +184,7 @@ _CALL = Request(
         "report",
         "Reports a word.",
         {
-            **closed({"report": {"$ref": "#/$defs/report"}}),
+            **closed_object({"report": {"$ref": "#/$defs/report"}}),
             "$defs": {"report": _REPORT, "line": one_of([1])},
         },
         {"report": {"words": [{"word": "tree", "kind": "word"}], "lines": [1]}},
@@ -228,7 +228,7 @@ PROBES = {CALL: (_CALL, _without_ignored_form), SAMPLE: (_SAMPLE, _without_ignor
 """The requests that probe an endpoint, and what their replies show to be ignored."""
 
 
-async def probed(shape: str, ask: Ask, known: Capabilities) -> Capabilities:
+async def probe_endpoint(shape: str, ask: Ask, known: Capabilities) -> Capabilities:
     """Return what an endpoint supports, by the requests of a shape.
 
     Raises:
@@ -236,14 +236,14 @@ async def probed(shape: str, ask: Ask, known: Capabilities) -> Capabilities:
     """
     request, without_ignored = PROBES[shape]
     while True:
-        choices, known = await _accepted(ask, request, known)
+        choices, known = await _ask_with_fewer(ask, request, known)
         less = without_ignored(choices[0], known)
         if less == known or less.form == WORDS:  # words need no parameter that could be ignored
             return less
         known = less
 
 
-async def _accepted(
+async def _ask_with_fewer(
     ask: Ask, request: Request, known: Capabilities
 ) -> tuple[Sequence[Choice], Capabilities]:
     """Ask; where the endpoint refuses without naming a parameter, find out which one it is.
@@ -253,10 +253,10 @@ async def _accepted(
     Raises:
         SendError: a request without any of them is refused too.
     """
-    features = used(known, request, request.n)
+    features = features_of(known, request, request.n)
     tries = [known, *(replace(known, **change) for change in features.values())]
     less = known
-    while features := used(less, request, request.n):
+    while features := features_of(less, request, request.n):
         less = replace(less, **next(iter(features.values())))
         tries.append(less)
     *tries, least = dict.fromkeys(tries)

@@ -9,13 +9,13 @@ def one_of(numbers: Iterable[int]) -> dict[str, Any]:
     return {"type": "integer", "enum": list(numbers)}
 
 
-def listed(items: Mapping[str, Any], most: int, description: str = "") -> dict[str, Any]:
+def list_of(items: Mapping[str, Any], most: int, description: str = "") -> dict[str, Any]:
     """Return the schema of a list of at most `most` items."""
     described = {"description": description} if description else {}
     return {"type": "array", "items": items, "maxItems": most, **described}
 
 
-def closed(properties: Mapping[str, Any]) -> dict[str, Any]:
+def closed_object(properties: Mapping[str, Any]) -> dict[str, Any]:
     """Return the schema of an object that has these properties, all of them and no others."""
     return {
         "type": "object",

@@ -18,7 +18,7 @@ from ufo.transforms.llm.errors import (
     MODEL,
     THOUGHTS,
     SendError,
-    inside,
+    error_inside,
     of_response,
     words_of,
 )
@@ -27,8 +27,8 @@ from ufo.transforms.llm.forms import (
     PROBES,
     Capabilities,
     Change,
-    learned,
-    probed,
+    change_for,
+    probe_endpoint,
 )
 from ufo.transforms.llm.request import Choice, LlmError, Report, Request
 from ufo.transforms.llm.send import HttpReply
@@ -100,7 +100,7 @@ class ModelConnection:
             self.known = known
             return await self.ask(request, request.n, rows), self.known
 
-        known = await probed(shape, ask, self.known)
+        known = await probe_endpoint(shape, ask, self.known)
         if self._context.size is None and not self._probed:
             # A server may load the model, and know its context, at the first request.
             self._context.size = await self.stated_context()
@@ -155,7 +155,7 @@ class ModelConnection:
                     if not less:
                         raise
                     continue
-                change = learned(known, request, n, error, limit)
+                change = change_for(known, request, n, error, limit)
                 if change is None:
                     # Refused in every form: it was about this request's text.
                     if error.refusal and not probing:
@@ -190,7 +190,7 @@ class ModelConnection:
         try:
             received = await self._transport.send(body)
             request_id, payload, headers = received.request_id, received.value, received.headers
-            error = inside(payload)
+            error = error_inside(payload)
             if error is not None:
                 raise of_response(
                     place, place.key(), error[0], headers, error[1], time.time(), True

@@ -25,7 +25,7 @@ T = TypeVar("T")
 _LOG = logging.getLogger("ufo.llm")
 
 
-async def retrying(
+async def send_with_retries(
     send: Callable[[int], Awaitable[T]],
     retry: Retry,
     timing: Timing = REAL,
@@ -102,7 +102,7 @@ class RequestSender:
         limiter.begin()
         try:
             attempt = partial(self._attempt, body, exchange, row, rows)
-            return await retrying(attempt, limiter.retry, self.timing, limiter)
+            return await send_with_retries(attempt, limiter.retry, self.timing, limiter)
         finally:
             limiter.end()
 

@@ -51,12 +51,12 @@ class Entry:
     written: float
 
 
-def packed(value: Any) -> bytes:
+def pack(value: Any) -> bytes:
     """Return a JSON value as zlib-compressed bytes, whose checksum detects damage."""
     return zlib.compress(json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass"), 1)
 
 
-def unpacked(data: bytes) -> Any:
+def unpack(data: bytes) -> Any:
     """Return the value from the bytes that `packed` returned, None where they are damaged."""
     try:
         return json.loads(zlib.decompress(data).decode("utf-8", "surrogatepass"))
@@ -145,7 +145,7 @@ CREATE TABLE IF NOT EXISTS entries (
 """
 
 
-def connected(path: str, wait: float, read_only: bool = False) -> sqlite3.Connection:
+def connect(path: str, wait: float, read_only: bool = False) -> sqlite3.Connection:
     """Open a SQLite file, whose locks are waited for; create it unless it is only read."""
     if not read_only:
         # Readable by its owner alone, as are the files that SQLite creates beside it.
@@ -254,11 +254,11 @@ class SqliteStore(Reopened):
         try:
             os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)
             with FileLock(self._path + ".lock", timeout=_WAIT_SECONDS):
-                connection = connected(self._path, _WAIT_SECONDS)
+                connection = connect(self._path, _WAIT_SECONDS)
                 if why := _unusable(connection):
                     connection.close()
                     self._set_aside(why)
-                    connection = connected(self._path, _WAIT_SECONDS)
+                    connection = connect(self._path, _WAIT_SECONDS)
                 connection.executescript(_NEW)
                 return connection
         except (sqlite3.Error, OSError):
@@ -267,7 +267,7 @@ class SqliteStore(Reopened):
             raise
 
     def _opened_to_read(self) -> sqlite3.Connection:
-        connection = connected(self._path, _WAIT_SECONDS, read_only=True)
+        connection = connect(self._path, _WAIT_SECONDS, read_only=True)
         # It may be an incomplete copy.
         if why := _unusable(connection, thorough=True):
             connection.close()

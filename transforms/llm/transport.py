@@ -14,7 +14,7 @@ import openai
 from openai import AsyncAzureOpenAI, AsyncOpenAI, DefaultAsyncHttpxClient
 
 from ufo.transforms.llm.chat import completion_of
-from ufo.transforms.llm.connections import explained, opening, proxies
+from ufo.transforms.llm.connections import explain_failure, client_errors, proxies
 from ufo.transforms.llm.endpoint import AZURE_TOKEN_VARIABLE, Endpoint, azure_of
 from ufo.transforms.llm.errors import SendError, is_page, of_response, payload_of
 from ufo.transforms.llm.http_packages import httpcore, httpx
@@ -128,11 +128,11 @@ class Transport:
         except openai.APIStatusError as error:
             self.reached = True
             asked = replace(endpoint, model=str(body.get("model", "")))
-            raise refused(asked, self._key, error.response) from None
+            raise response_error(asked, self._key, error.response) from None
         except LlmError:
             raise
         except Exception as error:  # of the packages below, whatever it is: there is no answer
-            raise unanswered(endpoint, error, self.reached) from None
+            raise no_answer_error(endpoint, error, self.reached) from None
         headers = dict(response.headers)  # which is quicker to read
         request_id = headers.get("x-request-id")
         try:
@@ -183,7 +183,7 @@ class Transport:
             self._key = endpoint.key()
             self._host = httpx.URL(endpoint.url).host
             headers = endpoint.header_values()
-            with opening(endpoint.shown_url, partial(LlmError, final=True)):
+            with client_errors(endpoint.shown_url, partial(LlmError, final=True)):
                 client = DefaultAsyncHttpxClient(
                     # The whole request has a time-out here, so its parts need none.
                     timeout=httpx.Timeout(None, connect=min(endpoint.timeout, _CONNECT_SECONDS)),
@@ -212,7 +212,7 @@ class Transport:
     def _garbled(self, response: httpx.Response, request_id: str | None) -> SendError:
         endpoint = self._endpoint
         if is_page(response.text) and not self._served:
-            return refused(endpoint, self._key, response)
+            return response_error(endpoint, self._key, response)
         message = f"{endpoint.shown_url} answered with something that is not JSON"
         return SendError(message, "garbled", transient=True, request_id=request_id)
 
@@ -230,7 +230,7 @@ def client_of(
         LlmError: no client can be made here, as for a proxy that is not one.
     """
     azure = azure_of(endpoint.url)
-    with opening(endpoint.shown_url, partial(LlmError, final=True)):
+    with client_errors(endpoint.shown_url, partial(LlmError, final=True)):
         if azure is None:
             base, _, query = endpoint.url.partition("?")
             return kind(api_key=key, base_url=base, default_query=dict(parse_qsl(query)), **common)
@@ -261,15 +261,15 @@ def _read(response: httpx.Response) -> Any:
 # --- what went wrong ---
 
 
-def refused(endpoint: Endpoint, key: str, response: Any) -> SendError:
+def response_error(endpoint: Endpoint, key: str, response: Any) -> SendError:
     """Return the error for a response of status 300 and above, or for a web page."""
     payload, status = payload_of(response.text), response.status_code
     if status == 407 and proxies(endpoint.url):
-        return broken(endpoint, httpx.ProxyError("407 Proxy Authentication Required"))
+        return connection_error(endpoint, httpx.ProxyError("407 Proxy Authentication Required"))
     return of_response(endpoint, key, status, response.headers, payload, time.time())
 
 
-def unanswered(endpoint: Endpoint, error: Exception, reached: bool) -> SendError:
+def no_answer_error(endpoint: Endpoint, error: Exception, reached: bool) -> SendError:
     """Return the error for a request without an answer: for a time-out, or a broken connection."""
     cause = _cause(error)
     if isinstance(cause, SendError):
@@ -281,7 +281,7 @@ def unanswered(endpoint: Endpoint, error: Exception, reached: bool) -> SendError
     if isinstance(cause, TimeoutError):
         message = f"{endpoint.shown_url} did not answer within {endpoint.timeout:g} s"
         return SendError(message, "timeout", transient=True)
-    return broken(endpoint, cause, reached)
+    return connection_error(endpoint, cause, reached)
 
 
 def _cause(error: Exception) -> Exception:
@@ -290,13 +290,13 @@ def _cause(error: Exception) -> Exception:
     return cause if isinstance(cause, Exception) else error
 
 
-def broken(endpoint: Endpoint, error: Exception, reached: bool = True) -> SendError:
+def connection_error(endpoint: Endpoint, error: Exception, reached: bool = True) -> SendError:
     """Return the error for a connection that broke, or that there is none.
 
     It is transient if the endpoint was `reached` before, or if its cause is not known. An error in
     code is not, which would occur again.
     """
-    message, final = explained(endpoint.shown_url, error, proxies(endpoint.url), reached)
+    message, final = explain_failure(endpoint.shown_url, error, proxies(endpoint.url), reached)
     if not final and not isinstance(_cause(error), _OF_CONNECTIONS):
         cause = f"{type(error).__name__}: {message_of(error)}"
         message = (

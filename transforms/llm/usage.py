@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from ufo.schemas.records import Usage
-from ufo.transforms.llm.budget import Price, priced
+from ufo.transforms.llm.budget import Price, with_cost
 from ufo.transforms.llm.errors import Tokens
 
 OK: Final = "ok"
@@ -51,7 +51,7 @@ def usage_row(
     )
 
 
-def reused(
+def reused_rows(
     row: Usage, results: Iterable[Paid], cached: bool, prices: Mapping[str, Price]
 ) -> list[Usage]:
     """Return a row for each request whose results, with their shares of its tokens, are used again.
@@ -66,7 +66,7 @@ def reused(
     for request_id, saved in used.items():
         prompt, completion = (total(each) for each in zip(*saved, strict=True))
         whole = replace(row, prompt_tokens=prompt, completion_tokens=completion)
-        whole = priced(replace(whole, cost_usd=None), prices)
+        whole = with_cost(replace(whole, cost_usd=None), prices)
         own = whole if cached else row
         rows.append(
             replace(
@@ -87,7 +87,7 @@ def total(values: Iterable[int | None]) -> int | None:
     return sum(known) if known else None
 
 
-def divided(rows: Sequence[Usage], count: int) -> list[list[Paid]]:
+def divide_among(rows: Sequence[Usage], count: int) -> list[list[Paid]]:
     """Divide requests and their tokens among `count` results.
 
     Each request belongs to a result, or to several if there are more results than requests.

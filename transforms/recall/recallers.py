@@ -32,9 +32,9 @@ from ufo.transforms.judges.judge_context import JudgeContext
 from ufo.transforms.judges.llm.asking import SHORT_REPLY, Form, Parsed, Question, ask_for_items
 from ufo.transforms.judges.llm.llm_judge import LlmJudge
 from ufo.transforms.judges.llm.llm_settings import FUNCTION, JSON, PROMPT, TF, XML, LlmSettings
-from ufo.transforms.judges.llm.parsing import arguments_of, opened, reason_of
+from ufo.transforms.judges.llm.parsing import arguments_of, decode_json, reason_of
 from ufo.transforms.llm import request
-from ufo.transforms.llm.json_schema import closed, listed
+from ufo.transforms.llm.json_schema import closed_object, list_of
 from ufo.transforms.llm.request import Choice, Client, Function
 from ufo.transforms.llm.shared import shared_client
 from ufo.transforms.llm.tokens import count
@@ -86,12 +86,12 @@ class FactJudge(LlmJudge):
             user = prompts.render("generate_facts_user", **tagged)
             most = max(1, len(sentences)) * _PER_SENTENCE
             fact = {"type": "string", "description": prompts["argument_fact"]}
-            schema = closed({"facts": listed(fact, most, prompts["argument_facts"])})
+            schema = closed_object({"facts": list_of(fact, most, prompts["argument_facts"])})
             function = Function("generate_facts", prompts["function_facts"], schema, _EXAMPLE)
             return Question(prompts["generate_facts_system"], user, function, expects)
 
         def parse(choice: Choice, items: Sequence[int]) -> Parsed[int, list[str]]:
-            facts = opened(arguments_of(choice, ("facts",)).get("facts"))
+            facts = decode_json(arguments_of(choice, ("facts",)).get("facts"))
             wrong = "it had no JSON object with a list of facts"
             cut_off = reason_of(choice, asked_json=not published) == records.TRUNCATED
             if published:
@@ -241,7 +241,7 @@ async def recall(record: RecallInput, recaller: Recaller) -> Recalled:
         outcome = records.SUPPORTED if label else records.REFUTED
         add(variant, fact_id, HUMAN, {"outcome": outcome, "judge": HUMAN})
     asked = [(answer, name) for answer in record.answers for name in recaller.judges if units]
-    verifying = [_verified(record, answer, units, name, recaller) for answer, name in asked]
+    verifying = [_verify(record, answer, units, name, recaller) for answer, name in asked]
     # A judge that computes in this process never suspends, and is run without an event loop.
     remote = recaller.extractor.remote
     judgements = await together(verifying) if remote else [await one for one in verifying]
@@ -271,7 +271,7 @@ async def _facts_of(record: RecallInput, judge: Judge) -> Drafts:
         return Drafts(failures=[failure_of("facts", record.record_id, plugin, error)])
 
 
-async def _verified(
+async def _verify(
     record: RecallInput,
     answer: RecallAnswer,
     units: Sequence[FactUnit],

@@ -172,7 +172,7 @@ class FactSource:
             except BaseException as error:
                 if passes(error):
                     raise
-                answers.append(failed(error, self.name))
+                answers.append(failed_result(error, self.name))
         if waits is not None:
             raise waits
         return answers
@@ -196,7 +196,7 @@ class FactSource:
                 named.append(replace(hit, passage=self.named(hit.passage, seen[same])))
                 seen[same] += 1
             except (TypeError, ValueError) as error:
-                lost = failed(error, self.name)
+                lost = failed_result(error, self.name)
         return replace(lost, passages=named) if lost else Found(named)
 
     def named(self, passage: Passage, ordinal: int = 0) -> Passage:
@@ -236,7 +236,7 @@ def reported_once(units: Iterable[FactUnit], answers: Mapping[str, Found]) -> li
     return results
 
 
-def failed(error: BaseException, source: str) -> Found:
+def failed_result(error: BaseException, source: str) -> Found:
     """Return the result of a source, by its name, that raised an error."""
     message = message_of(error, f"source {source}")
     return Found((), ERROR, reason_of(error), type(error).__name__, message)

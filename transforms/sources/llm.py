@@ -20,7 +20,7 @@ from ufo.transforms.concurrently import together
 from ufo.transforms.judges.llm.parsing import arguments_of, reason_of
 from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.endpoint import endpoints
-from ufo.transforms.llm.json_schema import closed
+from ufo.transforms.llm.json_schema import closed_object
 from ufo.transforms.llm.request import (
     KNOWLEDGE,
     Choice,
@@ -163,7 +163,7 @@ class LlmSource(FactSource):
             messages = [Message("system", self._texts["knowledge_bundled_system"])]
             messages.append(Message("user", user))
             answers: dict[str, Any] = {name: {"type": "string"} for name in names}
-            function = Function(RECALL, self._texts["function_knowledge"], closed(answers))
+            function = Function(RECALL, self._texts["function_knowledge"], closed_object(answers))
         return Request(
             role=KNOWLEDGE,
             model=self.knowledge_model,

@@ -328,9 +328,19 @@ def test_an_attempt_without_a_note_of_its_process_is_stopped(attempt: Attempt) -
 @pytest.mark.parametrize(
     "note",
     [
-        *("", "{", "5", "[]", "{}", '{"host": "h"}', '"host pid"', "\ud7ff{"),
-        *('{"host": 1, "pid": 1}', '{"host": "h", "pid": "1"}', '{"host": "h", "pid": -1}'),
-        *('{"host": "h", "pid": 1, "lines": "5"}', '{"host": "h", "pid": 1, "command": "x"}'),
+        "",
+        "{",
+        "5",
+        "[]",
+        "{}",
+        '{"host": "h"}',
+        '"host pid"',
+        "\ud7ff{",
+        '{"host": 1, "pid": 1}',
+        '{"host": "h", "pid": "1"}',
+        '{"host": "h", "pid": -1}',
+        '{"host": "h", "pid": 1, "lines": "5"}',
+        '{"host": "h", "pid": 1, "command": "x"}',
     ],
     ids=repr,
 )

@@ -105,8 +105,19 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     keys = {"OPENAI_API_KEY": "any", "OPENAI_BASE_URL": DEAD, "SERPER_API_KEY": "any"}
     done = subprocess.run(
         [
-            *(sys.executable, "-m", "pytest", "-q", "-W", "error", "-p", "no:cacheprovider"),
-            *("--junit-xml", "found.xml", "-o", "junit_family=xunit1", "test_project.py"),
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-W",
+            "error",
+            "-p",
+            "no:cacheprovider",
+            "--junit-xml",
+            "found.xml",
+            "-o",
+            "junit_family=xunit1",
+            "test_project.py",
         ],
         cwd=folder,
         env=os.environ | keys | {"PYTHONPATH": str(PAGE.parents[1])},
@@ -121,8 +132,14 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 @pytest.mark.parametrize(
     "name",
     [
-        *("test_light", "test_true", "test_half", "test_checked", "test_inside_an_event_loop"),
-        *("test_silent[pass]", "test_a_model", "test_a_file_of_options"),
+        "test_light",
+        "test_true",
+        "test_half",
+        "test_checked",
+        "test_inside_an_event_loop",
+        "test_silent[pass]",
+        "test_a_model",
+        "test_a_file_of_options",
     ],
 )
 def test_it_passes(outcomes: dict[str, str], name: str) -> None:

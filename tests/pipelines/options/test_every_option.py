@@ -417,9 +417,18 @@ def test_a_part_of_a_whole_number_is_refused(name: str) -> None:
 # --- options that nothing takes
 
 OF_LLM = (
-    *("formulation", "verdict_labels", "explain", "citation", "format", "repairs"),
-    *("as_published", "passages_per_call", "facts_per_call", "extract_tokens"),
-    *("extractor_model", "extractor_base_url"),
+    "formulation",
+    "verdict_labels",
+    "explain",
+    "citation",
+    "format",
+    "repairs",
+    "as_published",
+    "passages_per_call",
+    "facts_per_call",
+    "extract_tokens",
+    "extractor_model",
+    "extractor_base_url",
 )
 OFFLINE: Given = {**BASE, "judge": "offline", "sources": "reference"}
 
@@ -443,10 +452,28 @@ def test_an_option_of_functions_is_refused_by_another_formulation(name: str) -> 
 @pytest.mark.parametrize(
     "name",
     [
-        *("model", "knowledge_model", "knowledge_base_url", "header", "body_json", "prompts"),
-        *("reasoning_effort", "context", "concurrency", "requests_per_minute", "cache"),
-        *("tokens_per_minute", "timeout", "retry_seconds", "no_share", "max_cost", "batch"),
-        *("samples", "temperature", "sampling", "retriever", "base_url"),
+        "model",
+        "knowledge_model",
+        "knowledge_base_url",
+        "header",
+        "body_json",
+        "prompts",
+        "reasoning_effort",
+        "context",
+        "concurrency",
+        "requests_per_minute",
+        "cache",
+        "tokens_per_minute",
+        "timeout",
+        "retry_seconds",
+        "no_share",
+        "max_cost",
+        "batch",
+        "samples",
+        "temperature",
+        "sampling",
+        "retriever",
+        "base_url",
     ],
 )
 def test_an_option_that_no_judge_or_source_uses_is_refused(name: str) -> None:
@@ -510,8 +537,17 @@ def test_an_option_of_sources_is_given_to_them(name: str) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        *("formulation", "verdict_labels", "explain", "citation", "format", "repairs"),
-        *("as_published", "passages_per_call", "facts_per_call", "extract_tokens", "model"),
+        "formulation",
+        "verdict_labels",
+        "explain",
+        "citation",
+        "format",
+        "repairs",
+        "as_published",
+        "passages_per_call",
+        "facts_per_call",
+        "extract_tokens",
+        "model",
         "extractor_model",
     ],
 )

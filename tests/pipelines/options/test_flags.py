@@ -153,8 +153,12 @@ def test_the_workers_of_a_runner(flags: list[str], workers: int) -> None:
 @pytest.mark.parametrize(
     "flag",
     [
-        *("checkpointing_interval", "max_bundle_size", "max_bundle_time_mills"),
-        *("savepoint_path", "state_backend", "state_backend_storage_path"),
+        "checkpointing_interval",
+        "max_bundle_size",
+        "max_bundle_time_mills",
+        "savepoint_path",
+        "state_backend",
+        "state_backend_storage_path",
     ],
 )
 def test_a_flag_that_flink_alone_knows_is_taken(flag: str) -> None:
@@ -170,8 +174,10 @@ def test_what_is_usual_on_dataflow(monkeypatch: pytest.MonkeyPatch) -> None:
     settings = parsed()
     assert settings.cache_uri() == "gs://b/out/cache/"
     assert set(settings.beam) - set(THERE) == {
-        *("--no_save_main_session", "--experiments=disable_logging_submission_environment"),
-        *("--machine_type=e2-standard-2", "--max_num_workers=10"),
+        "--no_save_main_session",
+        "--experiments=disable_logging_submission_environment",
+        "--machine_type=e2-standard-2",
+        "--max_num_workers=10",
     }
     assert workers_of(settings.beam, 1) == 20, "a process for each core"
     named = parsed("--machine_type=n1-highmem-8", "--num_workers=3", "--cache", "gs://b/mine/")

@@ -327,7 +327,12 @@ def test_the_note_of_a_process_has_no_secrets(attempt: Attempt) -> None:
     attempt.write_process(7, "/caches/b", words)
     note = json.loads((Path(attempt.folder) / "process.json").read_text())
     assert note["command"] == [
-        *("evaluate", "--base_url", "https://…host/v1?…", "--run", "a?b", "x@y"),
+        "evaluate",
+        "--base_url",
+        "https://…host/v1?…",
+        "--run",
+        "a?b",
+        "x@y",
     ]
     assert note["lines"] == 7
     assert note["batches"] == "/caches/b"

@@ -146,7 +146,7 @@ def test_a_repeated_id_is_told_from_an_equal_line(tmp_path: Path) -> None:
 
 def observed(*records: dict[str, Any] | str) -> InputReport:
     report = InputReport()
-    read = report.observed(parse)
+    read = report.wrap_parse(parse)
     for number, record in enumerate(records, 1):
         line = record if isinstance(record, str) else json.dumps(record)
         read(f"in:{number}", line.encode(), 1000)
@@ -172,14 +172,14 @@ def test_an_input_goes_on(records: list[Any]) -> None:
 
 def test_chunks_before_the_first_usable_line_are_held_back() -> None:
     report = InputReport()
-    read = report.observed(parse)
+    read = report.wrap_parse(parse)
 
     def chunks() -> Any:
         for number, line in enumerate((b"nope", b'{"response": "R."}', b"nope")):
             read(f"in:{number}", line, 1000)
             yield number
 
-    passed = report.checked(chunks(), ["in"], lambda text: None)
+    passed = report.check_chunks(chunks(), ["in"], lambda text: None)
     assert list(passed) == [0, 1, 2]
 
 
@@ -240,7 +240,7 @@ def test_an_input_with_nothing_to_tell_has_no_warning() -> None:
 def test_columns_of_map_are_looked_for(text: str, missing: list[str]) -> None:
     columns = {"response": "a", "question": "b"}
     report = InputReport(columns=columns)
-    read = report.observed(partial(parse, columns=columns, keys=report.add_keys))
+    read = report.wrap_parse(partial(parse, columns=columns, keys=report.add_keys))
     columns_named = []
     try:
         for number, line in enumerate(text.splitlines(), 1):
@@ -256,7 +256,7 @@ def test_columns_of_map_are_looked_for(text: str, missing: list[str]) -> None:
 def test_chunks_before_the_last_column_of_map_are_held_back() -> None:
     columns = {"response": "a", "question": "b"}
     report = InputReport(columns=columns)
-    read = report.observed(partial(parse, columns=columns, keys=report.add_keys))
+    read = report.wrap_parse(partial(parse, columns=columns, keys=report.add_keys))
     read_lines = []
 
     def chunks() -> Any:
@@ -265,7 +265,7 @@ def test_chunks_before_the_last_column_of_map_are_held_back() -> None:
             read_lines.append(number)
             yield number
 
-    assert next(report.checked(chunks(), ["in"], lambda text: None)) == 0
+    assert next(report.check_chunks(chunks(), ["in"], lambda text: None)) == 0
     assert read_lines == [0, 1]
 
 

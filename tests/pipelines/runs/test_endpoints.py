@@ -11,7 +11,7 @@ import pytest
 from tests.llm_server import LlmServer
 from tests.pipelines.conftest import settings_of
 from tests.pipelines.other_judges import judge as judge_of
-from ufo.pipelines.runs.endpoints import probed, roles_asked
+from ufo.pipelines.runs.endpoints import probe_endpoints, roles_asked
 from ufo.schemas.errors import RunError
 from ufo.transforms.llm.usage_log import logged_requests
 from ufo.transforms.sources.fact_source import SourceSpec
@@ -61,7 +61,7 @@ def _probe(tmp_path: Path, llm_server: LlmServer) -> Callable[..., Any]:
         cache = tmp_path / "cache.sqlite"
         settings = settings_of(*places, *map(str, (*words, cache, *flags)))
         log = str(tmp_path / f"{uuid4().hex}.jsonl")
-        client = probed(settings, [SourceSpec(source, source)], log)
+        client = probe_endpoints(settings, [SourceSpec(source, source)], log)
         return client, list(logged_requests(log)), len(llm_server.chats)
 
     return probe

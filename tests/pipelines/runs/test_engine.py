@@ -139,12 +139,12 @@ def test_the_job_of_a_try_that_was_killed_is_ended(tmp_path: Path) -> None:
     mine = ("j2", "mine", 2, "RUNNING")
     running, ended = (("j1", NAME, 1, state) for state in ("RUNNING", "CANCELED"))
     with flink([running, mine], [ended, mine], times=2) as web:
-        engine.end_earlier(str(tmp_path), messages.append)
+        engine.cancel_earlier_job(str(tmp_path), messages.append)
         assert engine.started_job(str(tmp_path)) is None
         # A name that the user has chosen may be another run's by now.
         for flags in ((flag(web), "--job_name=mine"), (flag(web),), (flag(web),)):
             (tmp_path / engine.FILE).write_text(json.dumps(asdict(a_job(*flags))))
-            engine.end_earlier(str(tmp_path), messages.append)
+            engine.cancel_earlier_job(str(tmp_path), messages.append)
         assert cancelled(web) == ["/jobs/j1?mode=cancel"]
     assert messages == [f"An earlier try was killed; the job {NAME} is cancelled."]
 
@@ -154,7 +154,7 @@ def test_the_job_of_a_try_that_has_ended_is_left_alone(tmp_path: Path, state: st
     messages: list[str] = []
     with flink([("j1", NAME, 1, state)]) as web:
         (tmp_path / engine.FILE).write_text(json.dumps(asdict(a_job(flag(web)))))
-        engine.end_earlier(str(tmp_path), messages.append)
+        engine.cancel_earlier_job(str(tmp_path), messages.append)
         assert cancelled(web) == []
     assert messages == []
 

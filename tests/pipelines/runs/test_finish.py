@@ -9,7 +9,7 @@ from ufo.pipelines.options.jobs import job_of_text
 from ufo.pipelines.runs.attempt import Attempt, Written
 from ufo.pipelines.runs.finish import (
     check_complete,
-    each_passage_once,
+    remove_duplicate_passages,
     finish,
     move_in,
     ready_to_move,
@@ -35,7 +35,7 @@ def ids(part: Part) -> list[str]:
 
 def test_a_passage_of_several_parts_stays_in_the_first(tmp_path: Path) -> None:
     parts = [passages(tmp_path, "a", "b"), Part("evidence", "e", 1), passages(tmp_path, "b", "c")]
-    first, other, last = each_passage_once([*parts])
+    first, other, last = remove_duplicate_passages([*parts])
     assert ids(first) == ["a", "b"]
     assert other == parts[1]
     assert ids(last) == ["c"]
@@ -45,7 +45,7 @@ def test_a_passage_of_several_parts_stays_in_the_first(tmp_path: Path) -> None:
 
 def test_parts_without_a_repeated_passage_stay_as_they_are(tmp_path: Path) -> None:
     parts = [passages(tmp_path, "a"), passages(tmp_path, "b")]
-    assert each_passage_once(parts) == parts
+    assert remove_duplicate_passages(parts) == parts
 
 
 FACTS = {"mode": "seq", "run": "r", "sources": [], "tie": "factual", "judge": "offline"}

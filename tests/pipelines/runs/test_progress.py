@@ -297,12 +297,12 @@ def test_tokens_are_told_in_their_unit(
 
 def test_responses_that_wait_for_a_batch_are_told_until_the_next_round(clock: list[float]) -> None:
     bar = Progress(9, quiet=True)
-    bar.passed(2)
-    bar.passed(3)
+    bar.add_waiting(2)
+    bar.add_waiting(3)
     assert bar.line().split(" · ")[0] == "5 prepared for the next round"
     bar.note("")
     assert bar.line().split(" · ")[0] == "0/9 responses"
-    bar.passed(1)
+    bar.add_waiting(1)
     assert bar.line().split(" · ")[0] == "1 prepared for the next round"
 
 

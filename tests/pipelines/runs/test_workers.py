@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ufo.pipelines.runs.attempt import Attempt
-from ufo.pipelines.runs.workers import is_interrupt, of_step
+from ufo.pipelines.runs.workers import is_interrupt, error_of_step
 from ufo.schemas.errors import CostCapped, RunError, UfoError
 from ufo.transforms.llm.request import LlmError
 
@@ -63,7 +63,7 @@ def test_an_error_of_a_step_ends_the_run_with_what_is_kept(
     tmp_path: Path, error: BaseException, kind: type[UfoError], message: str, kept: bool
 ) -> None:
     attempt = Attempt(str(tmp_path), "7", {})
-    raised = of_step(error, attempt)
+    raised = error_of_step(error, attempt)
     assert type(raised) is kind
     first_line, *more = raised.message.split("\n")
     assert first_line == message

@@ -33,8 +33,14 @@ def test_where_somebody_is_from_and_the_occupation_are_two_claims(origin: str) -
 @pytest.mark.parametrize(
     "occupation",
     [
-        *("football player", "rules football player", "horn player", "history teacher"),
-        *("teacher", "professor", "scholar", "translator"),
+        "football player",
+        "rules football player",
+        "horn player",
+        "history teacher",
+        "teacher",
+        "professor",
+        "scholar",
+        "translator",
     ],
 )
 def test_a_subject_or_a_game_is_not_where_somebody_is_from(occupation: str) -> None:

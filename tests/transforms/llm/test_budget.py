@@ -12,7 +12,7 @@ import pytest
 from tests.golden.tables import tables
 from ufo.schemas.errors import CostCapped, UsageError
 from ufo.schemas.records import Usage
-from ufo.transforms.llm.budget import Budget, Price, load_prices, priced, upper_bound
+from ufo.transforms.llm.budget import Budget, Price, load_prices, with_cost, upper_bound
 from ufo.transforms.llm.tokens import tokens_at_most
 from ufo.transforms.llm.usage_log import COST, IN_FLIGHT, REQUESTS, RESERVED, UsageLog, UsageReader
 
@@ -172,7 +172,7 @@ def test_nothing_is_set_aside_without_cap_or_price(body: dict[str, Any], cap: fl
     ],
 )
 def test_a_cost_is_known_with_price_and_tokens(changes: dict[str, Any], cost: float | None) -> None:
-    assert priced(replace(row(1), **changes), PRICES).cost_usd == cost
+    assert with_cost(replace(row(1), **changes), PRICES).cost_usd == cost
 
 
 @pytest.mark.parametrize(("batch", "share"), [(None, 0.5), (0.0, 0.0), (0.25, 0.25), (1.0, 1.0)])

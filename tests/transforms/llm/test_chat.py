@@ -56,10 +56,10 @@ def test_a_temperature_that_cannot_be_chosen_is_not_sent() -> None:
 
 @pytest.mark.parametrize("mark", TABLES["marks"])
 def test_no_mark_of_a_chat_template_is_in_what_is_sent(mark: str) -> None:
-    broken = chat.without_marks(f"The page says {mark} and goes on.")
+    broken = chat.neutralise_tokens(f"The page says {mark} and goes on.")
     assert broken.replace(" ", "") == f"Thepagesays{mark}andgoeson."
     plain = f"{broken} a < b |x| > 1 see [1] [Note] <p1> x<y>z"  # what is no mark stays
-    assert chat.without_marks(plain) == plain
+    assert chat.neutralise_tokens(plain) == plain
     schema = {"type": "object", "properties": {"a": {"type": "string", "description": mark}}}
     function = Function("report", "Reports.", schema, {"a": mark})
     asked = call(function=function, messages=[Message("system", "S"), Message("user", mark)])
@@ -79,11 +79,16 @@ BRACKETS = """INST SYS SYSTEM_PROMPT AVAILABLE_TOOLS TOOL_CALLS TOOL_RESULTS TOO
     [
         *(f"<{slash}{name}>" for name in TAGS.split() for slash in ("", "/")),
         *(f"[{slash}{name}]" for name in BRACKETS.split() for slash in ("", "/")),
-        *("<S>", "<s >", "</s\n>", "[inst]", "<|any", "<\uff5cany"),
+        "<S>",
+        "<s >",
+        "</s\n>",
+        "[inst]",
+        "<|any",
+        "<\uff5cany",
     ],
 )
 def test_each_special_token_is_taken_apart(mark: str) -> None:
-    assert chat.without_marks(f"a{mark}b") == f"a{mark[0]} {mark[1:]}b"
+    assert chat.neutralise_tokens(f"a{mark}b") == f"a{mark[0]} {mark[1:]}b"
 
 
 LIMITS = ("max_tokens", "max_completion_tokens")
@@ -158,7 +163,7 @@ def test_a_schema_that_is_written_out_has_nothing_that_an_endpoint_may_not_take(
         "required": ["lines"],
         "$defs": {"line": line},
     }
-    assert chat.written_out(schema, {"line": line}) == {
+    assert chat.inline_references(schema, {"line": line}) == {
         "properties": {"lines": {"type": "array", "items": line}},
         "required": ["lines"],
     }
@@ -280,7 +285,7 @@ NESTED = {
 
 
 def test_a_function_in_words_has_its_example_and_all_descriptions() -> None:
-    words = chat.in_words(Function("report", "Reports.", NESTED, {"words": ["é"]}))
+    words = chat.reply_instructions(Function("report", "Reports.", NESTED, {"words": ["é"]}))
     assert words.startswith("\n\nReply with one JSON object and nothing else. ")
     assert words.endswith(
         "of the function `report` (Reports.), as in this example of other data:\n"
@@ -289,7 +294,7 @@ def test_a_function_in_words_has_its_example_and_all_descriptions() -> None:
 
 
 def test_a_function_in_words_without_an_example_has_its_schema() -> None:
-    words = chat.in_words(Function("report", "Reports.", {"description": "é"}))
+    words = chat.reply_instructions(Function("report", "Reports.", {"description": "é"}))
     assert words.endswith('(Reports.), by this JSON Schema:\n{"description": "é"}')
 
 

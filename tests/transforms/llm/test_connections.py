@@ -4,7 +4,7 @@ import httpx
 import pytest
 
 from ufo.schemas.errors import RunError
-from ufo.transforms.llm.connections import explained, opening, proxies
+from ufo.transforms.llm.connections import explain_failure, client_errors, proxies
 
 NAMES = [f"{scheme}_proxy" for scheme in ("http", "https", "all", "no")]
 
@@ -19,7 +19,7 @@ def _no_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_whatever_keeps_a_client_from_being_made_is_of_the_kind_asked_for(error: Exception) -> None:
     with (
         pytest.raises(RunError, match=r"socksio|no connection to http://far"),
-        opening("http://far", RunError),
+        client_errors("http://far", RunError),
     ):
         raise error
 
@@ -28,7 +28,7 @@ def test_a_search_engine_behind_an_unusable_proxy_ends_the_run_with_the_remedy(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("ALL_PROXY", "socks5://127.0.0.1:1")
-    with pytest.raises(RunError, match="pip install socksio"), opening("http://far", RunError):
+    with pytest.raises(RunError, match="pip install socksio"), client_errors("http://far", RunError):
         httpx.AsyncClient()
 
 
@@ -54,5 +54,5 @@ def test_the_proxy_in_the_way_is_shown_without_its_password(
 
 
 def test_an_unknown_cause_passes_and_is_named() -> None:
-    explanation = explained("http://far", RuntimeError("odd"), "", reached=True)
+    explanation = explain_failure("http://far", RuntimeError("odd"), "", reached=True)
     assert explanation == ("the connection to http://far broke (RuntimeError: odd)", False)

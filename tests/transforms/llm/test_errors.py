@@ -78,27 +78,43 @@ SAID = {
     "unloaded": ["the model is not loaded", "model was unloaded"],
     "model": ["model_not_found", "an invalid model", "invalid_model"],
     "stream": [
-        *("it only supports the stream mode", "enable the stream parameter"),
+        "it only supports the stream mode",
+        "enable the stream parameter",
         "stream=true is required",
     ],
     "filtered": [
-        *("content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation"),
+        "content_filter",
+        "content_policy_violation",
+        "ResponsibleAIPolicyViolation",
         "the content management policy",
     ],
     "overflow": [
-        *("context_length_exceeded", "too many input tokens", "it exceeds the context"),
-        *("reduce the length of the messages", "longer than the maximum"),
+        "context_length_exceeded",
+        "too many input tokens",
+        "it exceeds the context",
+        "reduce the length of the messages",
+        "longer than the maximum",
     ],
     "strict": ["strict is unknown", "invalid_function_parameters", "function.parameters"],
     "schema": [
-        *("a bad schema", "a $ref", "no $defs", "maxItems?", "additionalProperties?"),
-        *("Unknown name", "nesting depth", "too many states"),
+        "a bad schema",
+        "a $ref",
+        "no $defs",
+        "maxItems?",
+        "additionalProperties?",
+        "Unknown name",
+        "nesting depth",
+        "too many states",
     ],
     "tools": ["unsupported param: tools", "no functions here", "no function_call"],
     "format": ["json_schema?", "json_object?", "no json mode", "no structured output"],
     "busy": [
-        *("the rate limit", "too many requests", "temporarily down", "try again later"),
-        *("ResourceExhausted", "RESOURCE_EXHAUSTED"),
+        "the rate limit",
+        "too many requests",
+        "temporarily down",
+        "try again later",
+        "ResourceExhausted",
+        "RESOURCE_EXHAUSTED",
     ],
 }
 
@@ -220,13 +236,13 @@ def test_errors_of_other_shapes_are_read() -> None:
 
 @pytest.mark.parametrize(("payload", "expected"), TABLES["inside"].values(), ids=TABLES["inside"])
 def test_an_error_inside_a_reply_is_found(payload: Any, expected: int | None) -> None:
-    status = errors.inside(payload)
+    status = errors.error_inside(payload)
     assert (status and status[0]) == expected
 
 
 @pytest.mark.parametrize("code", [399, 600, "4290"])
 def test_an_error_inside_a_reply_with_no_status_of_an_error_is_a_bad_request(code: Any) -> None:
-    assert errors.inside({"error": {"code": code}}) == (400, {"error": {"code": code}})
+    assert errors.error_inside({"error": {"code": code}}) == (400, {"error": {"code": code}})
 
 
 def test_300_characters_of_a_message_are_shown() -> None:

@@ -20,9 +20,9 @@ from ufo.transforms.llm.forms import (
     FORMS,
     JSON_SCHEMA,
     Capabilities,
-    learned,
-    probed,
-    used,
+    change_for,
+    probe_endpoint,
+    features_of,
 )
 from ufo.transforms.llm.request import VERIFIER, Choice, Message, Request
 
@@ -101,7 +101,7 @@ def test_a_form_is_kept_where_a_reply_to_it_is_cut_off(cut: str, form: str) -> N
         text = cut if known.tools else '{"report": {"words": ['
         return [Choice(text, finish_reason="length")], known
 
-    assert asyncio.run(probed(CALL, ask, Capabilities())).form == form
+    assert asyncio.run(probe_endpoint(CALL, ask, Capabilities())).form == form
 
 
 ENDPOINT = Endpoint("gpt-x", "http://localhost:1/v1")
@@ -117,7 +117,7 @@ def test_what_a_refusal_teaches(row: dict[str, Any]) -> None:
     if "known" in row:
         known = Capabilities(FORMS[row["known"] :], strict=False, references=False)
     error = {"message": row.get("message", "no"), "param": row.get("param")}
-    changed = learned(known, call(max_tokens=9), 5, failure(row.get("status", 400), **error), 9)
+    changed = change_for(known, call(max_tokens=9), 5, failure(row.get("status", 400), **error), 9)
     assert changed == (row["learned"] and changes(row["learned"]))
 
 
@@ -139,7 +139,7 @@ REST = ["logprobs", "n", "limit", "temperature", "system"]
 )
 def test_each_form_uses_features_that_may_be_refused(first: int, features: list[str]) -> None:
     asked = call(max_tokens=9, logprobs=True)
-    assert list(used(Capabilities(FORMS[first:]), asked, 2)) == [*features, *REST]
+    assert list(features_of(Capabilities(FORMS[first:]), asked, 2)) == [*features, *REST]
 
 
 @pytest.mark.parametrize(
@@ -160,11 +160,11 @@ def test_what_is_not_sent_cannot_be_refused(
     change: dict[str, Any], known: dict[str, Any], n: int, features: list[str]
 ) -> None:
     asked = call(function=None, messages=[Message("user", "One.")], **change)
-    assert list(used(Capabilities(**known), asked, n)) == features
+    assert list(features_of(Capabilities(**known), asked, n)) == features
 
 
 def test_what_is_given_up_for_each_feature() -> None:
-    changed = used(Capabilities(), call(max_tokens=9, logprobs=True, temperature=1.0), 2)
+    changed = features_of(Capabilities(), call(max_tokens=9, logprobs=True, temperature=1.0), 2)
     assert changed == {
         "strict": {"strict": False},
         "schema": {"references": False},
@@ -176,7 +176,7 @@ def test_what_is_given_up_for_each_feature() -> None:
         "temperature": {"temperature_one": False},
         "system": {"system": False},
     }
-    plain = used(Capabilities(strict=False, references=False), call(), 1)
+    plain = features_of(Capabilities(strict=False, references=False), call(), 1)
     assert plain["schema"] == {"forms": FORMS[1:]}  # there is nothing left to write out
     assert "strict" not in plain
     assert plain["temperature"] == {"temperature_zero": False}
@@ -203,12 +203,12 @@ def test_the_cap_of_a_reply_is_learned(
     cap: int | None, most: int | None, limit: int, change: dict[str, int] | None
 ) -> None:
     known = Capabilities(most_tokens=most)
-    assert learned(known, call(max_tokens=limit), 1, refusal("cap", cap=cap), limit) == change
+    assert change_for(known, call(max_tokens=limit), 1, refusal("cap", cap=cap), limit) == change
 
 
 @pytest.mark.parametrize(("streams", "change"), [(False, {"streams": True}), (True, None)])
 def test_a_stream_is_asked_for_once(streams: bool, change: dict[str, bool] | None) -> None:
-    assert learned(Capabilities(streams=streams), call(), 1, refusal("stream")) == change
+    assert change_for(Capabilities(streams=streams), call(), 1, refusal("stream")) == change
 
 
 @pytest.mark.parametrize(
@@ -217,8 +217,8 @@ def test_a_stream_is_asked_for_once(streams: bool, change: dict[str, bool] | Non
     ids=["one that passes", "one for every request", "one about the text"],
 )
 def test_no_parameter_is_given_up_for_another_kind_of_error(more: dict[str, Any]) -> None:
-    assert learned(Capabilities(), call(), 2, refusal("n")) == {"n": False}
-    assert learned(Capabilities(), call(), 2, refusal("n", **more)) is None
+    assert change_for(Capabilities(), call(), 2, refusal("n")) == {"n": False}
+    assert change_for(Capabilities(), call(), 2, refusal("n", **more)) is None
 
 
 def test_capabilities_are_read_back_from_json() -> None:

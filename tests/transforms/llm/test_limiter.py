@@ -23,7 +23,7 @@ from ufo.transforms.llm.errors import SendError
 from ufo.transforms.llm.limiter import LOCAL_START, Limiter, RateLimits, Stop
 from ufo.transforms.llm.request import LlmError
 from ufo.transforms.llm.retry import Retry, Timing
-from ufo.transforms.llm.send import HttpReply, RequestSender, retrying
+from ufo.transforms.llm.send import HttpReply, RequestSender, send_with_retries
 from ufo.transforms.llm.tokens import tokens_at_most
 
 REQUESTS = RateLimits(64, requests_per_minute=120)
@@ -338,7 +338,7 @@ def test_only_an_endpoint_that_is_to_blame_is_waited_for_beyond_all_tries(
             raise refused(status)
 
         with pytest.raises(SendError):  # the last try is made when the time is over
-            await retrying(send, Retry(3, seconds=10.0, first=1.0, longest=4.0), timing, limiter)
+            await send_with_retries(send, Retry(3, seconds=10.0, first=1.0, longest=4.0), timing, limiter)
         assert loop.time() == (10.0 if tries == 5 else 3.0)
 
     simulate(main)

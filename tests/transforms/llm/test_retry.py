@@ -13,7 +13,7 @@ from tests.transforms.llm.simulated import (
 )
 from ufo.transforms.llm.errors import SendError
 from ufo.transforms.llm.retry import Retry, Timing
-from ufo.transforms.llm.send import retrying
+from ufo.transforms.llm.send import send_with_retries
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_what_passes_is_tried_again_after_growing_pauses_for_so_long(row: dict[s
     retry = Retry(**row["retry"]) if "retry" in row else POLICY
     end: str | SendError
     try:
-        end = asyncio.run(retrying(send, retry, Timing(sleep, lambda: 0.0, lambda: now)))
+        end = asyncio.run(send_with_retries(send, retry, Timing(sleep, lambda: 0.0, lambda: now)))
     except SendError as error:
         end = error
     assert paused == row["pauses"]

@@ -17,8 +17,8 @@ from ufo.transforms.llm.store import (
     SqliteStore,
     StoreError,
     open_store,
-    packed,
-    unpacked,
+    pack,
+    unpack,
 )
 
 A, B, C = (key_of(kind, "x") for kind in "jrc")
@@ -131,7 +131,7 @@ def test_each_file_that_is_set_aside_has_a_name_of_its_own(path: Path) -> None:
 def of_another(path: Path) -> None:
     with closing(sqlite3.connect(path)) as other, other:
         other.execute("CREATE TABLE entries (key, value, written)")
-        other.execute("INSERT INTO entries VALUES (?, ?, 0)", [A, packed("not ours")])
+        other.execute("INSERT INTO entries VALUES (?, ?, 0)", [A, pack("not ours")])
 
 
 def later(path: Path) -> None:
@@ -218,8 +218,8 @@ def test_the_default_is_in_the_users_cache_folder(monkeypatch: pytest.MonkeyPatc
 
 def test_values_that_are_not_whole_are_none() -> None:
     value = {"text": "Zürich \ud800", "list": [1, None]}
-    data = packed(value)
-    assert unpacked(data) == value
+    data = pack(value)
+    assert unpack(data) == value
     for bad in (
         data[:-1],
         data[:-3] + b"xyz",
@@ -228,4 +228,4 @@ def test_values_that_are_not_whole_are_none() -> None:
         zlib.compress(b"{"),
         zlib.compress(b"\xff"),
     ):
-        assert unpacked(bad) is None, bad
+        assert unpack(bad) is None, bad

@@ -20,16 +20,23 @@ from tests.local_web import LocalWeb, Reply
 from ufo.schemas.errors import UsageError
 from ufo.transforms.llm.chat import completion_of
 from ufo.transforms.llm.endpoint import Azure, Endpoint, azure_of, endpoints
-from ufo.transforms.llm.errors import SendError, inside
+from ufo.transforms.llm.errors import SendError, error_inside
 from ufo.transforms.llm.http_packages import httpx
 from ufo.transforms.llm.request import EXTRACTOR, KNOWLEDGE, VERIFIER, LlmError
-from ufo.transforms.llm.transport import Transport, broken
+from ufo.transforms.llm.transport import Transport, connection_error
 
 TABLES = tables("endpoints")
 LOCAL = "http://localhost:8000/v1"
 NAMES = (
-    *("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_VERSION", "AZURE_OPENAI_ENDPOINT", "TITLE"),
-    *("AZURE_OPENAI_API_KEY", "AZURE_OPENAI_AD_TOKEN", "EXTRACTOR_API_KEY", "KNOWLEDGE_API_KEY"),
+    "OPENAI_API_KEY",
+    "OPENAI_BASE_URL",
+    "OPENAI_API_VERSION",
+    "AZURE_OPENAI_ENDPOINT",
+    "TITLE",
+    "AZURE_OPENAI_API_KEY",
+    "AZURE_OPENAI_AD_TOKEN",
+    "EXTRACTOR_API_KEY",
+    "KNOWLEDGE_API_KEY",
 )
 
 
@@ -87,9 +94,16 @@ def test_every_role_can_have_an_endpoint_of_its_own(monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize(
     ("host", "here"),
     [
-        *(("localhost:1", True), ("LOCALHOST.", True), ("model.localhost", True)),
-        *(("127.1.2.3", True), ("[::1]:8080", True), ("0.0.0.0:80", True), ("[::]", True)),
-        *(("10.0.0.7:8000", False), ("localhost.example.com", False), ("api.openai.com", False)),
+        ("localhost:1", True),
+        ("LOCALHOST.", True),
+        ("model.localhost", True),
+        ("127.1.2.3", True),
+        ("[::1]:8080", True),
+        ("0.0.0.0:80", True),
+        ("[::]", True),
+        ("10.0.0.7:8000", False),
+        ("localhost.example.com", False),
+        ("api.openai.com", False),
     ],
 )
 def test_an_endpoint_on_this_machine_is_local(host: str, here: bool) -> None:
@@ -509,7 +523,7 @@ def test_an_error_in_code_is_not_a_broken_connection(
 def test_each_cause_of_a_connection_that_fails_has_its_remedy(cause: str, words: str) -> None:
     error = httpx.ConnectError("All connection attempts failed")
     error.__cause__ = OSError(cause)
-    failure = broken(Endpoint("m", "https://far/v1"), error, reached=False)
+    failure = connection_error(Endpoint("m", "https://far/v1"), error, reached=False)
     assert failure.final
     assert words in failure.message
     assert cause in failure.message
@@ -524,7 +538,7 @@ def test_a_proxy_that_refuses_is_named(
     monkeypatch: pytest.MonkeyPatch, status: int, words: str
 ) -> None:
     monkeypatch.setenv("HTTPS_PROXY", "http://gate:3128")
-    failure = broken(Endpoint("m", "https://far/v1"), httpx.ProxyError(f"{status} no"), False)
+    failure = connection_error(Endpoint("m", "https://far/v1"), httpx.ProxyError(f"{status} no"), False)
     assert "the proxy http://gate:3128 (HTTPS_PROXY)" in failure.message
     assert words in failure.message
 
@@ -565,7 +579,7 @@ def test_a_redirect_on_the_same_host_is_followed_with_the_request() -> None:
 def test_an_error_in_a_stream_is_the_reply() -> None:
     error = {"object": "error", "message": "the flux is inverted", "code": 503}
     reply = completion_of(events(delta(content="The ri"), error))
-    assert inside(reply) == (503, reply)
+    assert error_inside(reply) == (503, reply)
 
 
 def test_choices_and_calls_without_a_number_are_put_together() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ufo.transforms.llm.budget import Price
-from ufo.transforms.llm.usage import divided, reused, total, usage_row
+from ufo.transforms.llm.usage import divide_among, reused_rows, total, usage_row
 
 ROW = usage_row("verify", "web", "m", "r1", "q1")
 
@@ -66,7 +66,7 @@ def paid(name: str, prompt: int | None, completion: int | None) -> Any:
     ],
 )
 def test_requests_are_divided_without_a_rest(rows: Any, count: int, expected: Any) -> None:
-    assert divided(rows, count) == expected
+    assert divide_among(rows, count) == expected
 
 
 RESULTS = [("q1", 4, 1), ("q2", 7, 7), ("q1", 6, 1)]
@@ -74,7 +74,7 @@ PRICES = {"m": Price(1e6, 1e7)}  # US dollars a million tokens
 
 
 def test_what_comes_from_the_cache_has_what_it_saves() -> None:
-    rows = reused(ROW, RESULTS, True, PRICES)
+    rows = reused_rows(ROW, RESULTS, True, PRICES)
     assert [row.request_id for row in rows] == ["q1", "q2"]
     assert [(row.prompt_tokens, row.completion_tokens) for row in rows] == [(10, 2), (7, 7)]
     assert [row.saved_usd for row in rows] == [30.0, 77.0]
@@ -82,7 +82,7 @@ def test_what_comes_from_the_cache_has_what_it_saves() -> None:
 
 
 def test_what_another_response_asks_for_has_no_tokens() -> None:
-    (row,) = reused(ROW, [("q1", 4, 1)], False, PRICES)
+    (row,) = reused_rows(ROW, [("q1", 4, 1)], False, PRICES)
     assert row == replace(ROW, coalesced=True, saved_usd=14.0)
 
 
@@ -90,6 +90,6 @@ def test_what_another_response_asks_for_has_no_tokens() -> None:
     ("result", "prices"), [(("q1", 4, 1), {}), (("q1", 4, None), PRICES)], ids=["price", "tokens"]
 )
 def test_what_is_saved_is_unknown_without(result: Any, prices: Any) -> None:
-    (row,) = reused(ROW, [result], True, prices)
+    (row,) = reused_rows(ROW, [result], True, prices)
     assert row.saved_usd is None
     assert row.cost_usd == 0.0

@@ -44,9 +44,20 @@ def test_after_a_refusal_the_reset_of_a_limit_is_enough() -> None:
 @pytest.mark.parametrize(
     ("reset", "seconds"),
     [
-        *(("20ms", 0.02), ("1s", 1.0), ("6m0s", 360.0), ("1h2m3.5s", 3723.5), ("2d", 172_800.0)),
-        *(("12", 12.0), ("1700000030", 30.0), ("0s", None), ("soon", None), ("", None)),
-        *(("5s soon", None), ("1699999999", None), ("1000000000", 1e9), ("1000000001", None)),
+        ("20ms", 0.02),
+        ("1s", 1.0),
+        ("6m0s", 360.0),
+        ("1h2m3.5s", 3723.5),
+        ("2d", 172_800.0),
+        ("12", 12.0),
+        ("1700000030", 30.0),
+        ("0s", None),
+        ("soon", None),
+        ("", None),
+        ("5s soon", None),
+        ("1699999999", None),
+        ("1000000000", 1e9),
+        ("1000000001", None),
     ],
 )
 @pytest.mark.parametrize("what", ["requests", "tokens"])

@@ -172,7 +172,8 @@ NAMES = ["generate_facts_system", "generate_facts_user", "function_facts", "argu
     ("name", "published", "changes"),
     [
         *((name, False, True) for name in (*NAMES, "argument_facts", "repair")),
-        *(("faaf_facts_user", True, True), ("repair", True, True)),
+        ("faaf_facts_user", True, True),
+        ("repair", True, True),
         ("function_facts", True, False),
     ],
 )

@@ -68,9 +68,12 @@ def test_the_subject_stands_before_the_verb(
 @pytest.mark.parametrize(
     ("mask", "parts"),
     [
-        *(("everything", "Ada Berg lived Oslo 1990"), ("named", "Ada Berg Oslo")),
-        *(("predicate", "lived Oslo 1990"), ("end", "lived 1990 Oslo")),
-        *(("numbered", "1990"), ("last", "Oslo")),
+        ("everything", "Ada Berg lived Oslo 1990"),
+        ("named", "Ada Berg Oslo"),
+        ("predicate", "lived Oslo 1990"),
+        ("end", "lived 1990 Oslo"),
+        ("numbered", "1990"),
+        ("last", "Oslo"),
     ],
 )
 def test_the_parts_of_a_claim(mask: str, parts: str) -> None:

@@ -137,7 +137,8 @@ def test_a_pasted_text_is_labelled_and_downloaded(page: Page) -> None:
     expect(page.get_by_label("Progress")).to_contain_text("no model was asked")
     assert page.locator(".sentence .words").all_inner_texts() == [
         "😀 Marie Curie was born in Warsaw in 1871.",
-        *("She liked tea!", "Marie Curie was a physicist."),
+        "She liked tea!",
+        "Marie Curie was a physicist.",
     ]
     expect(page.get_by_label("Progress").locator(".stage").nth(1)).to_contain_text("4 of 4")
     result = json.loads(_downloaded(page, "Download as JSON"))

@@ -27,8 +27,12 @@ def test_each_sentence_has_the_state_of_the_view_and_its_own_line(page: Page, ru
         for text, sentence in zip(sentences.all_inner_texts(), SENTENCES, strict=True)
     ]
     assert marks == [
-        *("✓ supported ≠ sources disagree", "✗ contradicted", "✓ supported", "? not found"),
-        *("⚠ error ⊘ error: refused by the model", "· no claim"),
+        "✓ supported ≠ sources disagree",
+        "✗ contradicted",
+        "✓ supported",
+        "? not found",
+        "⚠ error ⊘ error: refused by the model",
+        "· no claim",
     ]
     sql = "SELECT state FROM sentence_scores WHERE response_id = ? ORDER BY sentence_index"
     with Results(finished_runs(runs)) as results:

@@ -138,7 +138,7 @@ class AskedValue(Generic[Value]):
     first_reason: str | None = None
 
 
-def in_pieces(items: Sequence[Item], size: int) -> list[list[Item]]:
+def split_calls(items: Sequence[Item], size: int) -> list[list[Item]]:
     """Return the items in calls of at most `size` items."""
     return [[*items[at : at + size]] for at in range(0, len(items), size)]
 
@@ -272,7 +272,7 @@ async def ask_for_items(
         wrongs: dict[str, None] = {}
         lacking: list[Item] = []
         smaller: list[list[Item]] = []
-        replies = await together(_asked(call, form, asker, wrong, bool(left)) for call in calls)
+        replies = await together(_ask_call(call, form, asker, wrong, bool(left)) for call in calls)
         for asked, reply, parsed in chain.from_iterable(replies):
             again = parsed.lacking(asked)
             final = not left or reply.final
@@ -287,9 +287,9 @@ async def ask_for_items(
             elif again:
                 wrongs[_TROUBLE.get(reply.reason, parsed.wrong)] = None
                 if form.few and not parsed.values and reply.reason not in _WITHHELD:
-                    smaller += in_pieces(again, form.few)
+                    smaller += split_calls(again, form.few)
                 elif reply.reason in _TROUBLE:
-                    smaller += in_pieces(again, half(asked))
+                    smaller += split_calls(again, half(asked))
                 else:
                     lacking += again
         packed = form.pack(lacking) if lacking else []
@@ -297,7 +297,7 @@ async def ask_for_items(
     return answers
 
 
-async def _asked(
+async def _ask_call(
     items: Sequence[Item],
     form: Form[Item, Value],
     asker: Asker,
@@ -322,7 +322,7 @@ async def _asked(
         return not missing or (some and repaired)
 
     request = asker.request(question, wrong, keep)
-    pieces, answered = in_pieces(items, half(items)), []
+    pieces, answered = split_calls(items, half(items)), []
     if len(items) == 1 or asker.holds(request):
         reply = await asker.send(request)
         parsed = parse(reply.choice)
@@ -333,10 +333,10 @@ async def _asked(
             return [(items, reply, parsed)]
         whole = whole and not unknown
         pieces = form.pack(lost)  # with the limits known by now
-        pieces = pieces if len(pieces) > 1 else in_pieces(lost, half(lost))
+        pieces = pieces if len(pieces) > 1 else split_calls(lost, half(lost))
         settled = [item for item in items if item in parsed.values]
         answered = [(settled, reply, parsed)]
-    calls = [_asked(piece, form, asker, wrong, repaired, whole) for piece in pieces]
+    calls = [_ask_call(piece, form, asker, wrong, repaired, whole) for piece in pieces]
     return [*answered, *chain.from_iterable(await together(calls))]
 
 

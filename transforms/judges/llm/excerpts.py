@@ -47,7 +47,7 @@ def ranges(numbers: Iterable[int]) -> str:
     return " ".join(edges)
 
 
-def packed(
+def pack_parts(
     groups: Iterable[Sequence[int]], cost: Callable[[int], int], tokens: int
 ) -> list[list[int]]:
     """Return the items in parts of about `tokens` tokens each.
@@ -137,7 +137,7 @@ class Text:
         """Return these sentences in parts of about `tokens` tokens each, cut at paragraphs."""
         wanted = {*indexes}
         paragraphs = ([at for at in group if at in wanted] for group in self.paragraphs())
-        return packed(paragraphs, lambda at: self.size([at]), tokens)
+        return pack_parts(paragraphs, lambda at: self.size([at]), tokens)
 
     def before(self, first: int, tokens: int) -> str:
         """Return the text's first sentence and those before a later one, for a part of `tokens`

@@ -17,7 +17,7 @@ from ufo.schemas.text import quantity
 from ufo.transforms.english.words import STOP_WORDS
 from ufo.transforms.judges.judge import Draft
 from ufo.transforms.judges.llm.asking import Asker, Form, Parsed, Question, ask_for_items
-from ufo.transforms.judges.llm.excerpts import AROUND, Text, packed, ranges
+from ufo.transforms.judges.llm.excerpts import AROUND, Text, pack_parts, ranges
 from ufo.transforms.judges.llm.llm_settings import RATIONALE, LlmSettings
 from ufo.transforms.judges.llm.parsing import (
     arguments_of,
@@ -25,10 +25,10 @@ from ufo.transforms.judges.llm.parsing import (
     number_of,
     numbers_of,
     objects_of,
-    opened,
+    decode_json,
     values_in,
 )
-from ufo.transforms.llm.json_schema import closed, listed, one_of
+from ufo.transforms.llm.json_schema import closed_object, list_of, one_of
 from ufo.transforms.llm.request import WITHHELD, Choice, Function
 from ufo.transforms.llm.tokens import count
 from ufo.transforms.prompts import Prompts
@@ -138,7 +138,7 @@ async def extract(
 
         form = Form(
             question,
-            partial(_parsed, text, owners),
+            partial(_parse_claims, text, owners),
             pack=lambda items: text.parts(items, tokens),
             lacks=lacks,
         )
@@ -167,13 +167,13 @@ def _function(name: str, sentences: Sequence[int], prompts: Prompts) -> Function
     for field in ("claim", "query"):
         fields[field] = {"type": "string", "description": prompts[f"argument_{field}"]}
     most = len(sentences) * (1 if name == SENTENCES else _PER_SENTENCE)
-    without = listed(number, len(sentences), prompts["argument_no_claim"])
-    schema = closed({"facts": listed(closed(fields), most), "no_claim": without})
+    without = list_of(number, len(sentences), prompts["argument_no_claim"])
+    schema = closed_object({"facts": list_of(closed_object(fields), most), "no_claim": without})
     schema["$defs"] = {"sentence": one_of(sentences)}
     return Function(name, prompts["function_extract"], schema, _EXAMPLE)
 
 
-def _parsed(
+def _parse_claims(
     text: Text, owners: Sequence[int], choice: Choice, items: Sequence[int]
 ) -> Parsed[int, list[Draft]]:
     """Return the claims in a reply, by the index of their sentence; [] where it has none.
@@ -211,7 +211,7 @@ def _parsed(
             claims.setdefault(at, []).append(Draft(at, claim, query))
     if last is not None and "no_claim" not in arguments and breaks_off(choice):
         malformed.add(last)
-    for number in numbers_of(opened(arguments.get("no_claim"))):
+    for number in numbers_of(decode_json(arguments.get("no_claim"))):
         if number - 1 in items and number - 1 not in rejected:
             claims.setdefault(number - 1, [])
     claims = {at: claims[at] for at in claims if at not in malformed}
@@ -228,7 +228,7 @@ def _facts(
 ) -> Iterator[tuple[int | None, str, str]]:
     """Yield the number of the sentence, the claim and the query of each fact in a value: of a list
     of them, or of an object of those of each sentence."""
-    value = opened(value)
+    value = decode_json(value)
     if isinstance(value, list) and levels:
         for item in value:
             yield from _facts(item, sentence, levels - 1)
@@ -239,7 +239,7 @@ def _facts(
         sentence = next((number for number in numbers if number is not None), sentence)
         claim, query = _text(value, *_CLAIM_NAMES), _text(value, *_QUERY_NAMES)
         named = {name: number for name in value if (number := number_of(name)) is not None}
-        lists = [name for name in value if isinstance(opened(value[name]), list | dict)]
+        lists = [name for name in value if isinstance(decode_json(value[name]), list | dict)]
         inner = [name for name in lists if name.rstrip("s") in _CLAIM_NAMES]
         if claim or not (named or inner):
             yield sentence, claim, query
@@ -252,13 +252,13 @@ async def write_queries(claims: Sequence[str], asker: Asker, settings: LlmSettin
     prompts = asker.prompts
 
     def pack(items: Sequence[int]) -> list[list[int]]:
-        return packed([items], lambda at: count(claims[at]), settings.extract_tokens)
+        return pack_parts([items], lambda at: count(claims[at]), settings.extract_tokens)
 
     def question(items: Sequence[int], wrong: str) -> Question:
         tagged = [element(f"c{number}", claims[at]) for number, at in enumerate(items, 1)]
         text = {"type": "string", "description": prompts["argument_query"]}
-        query = closed({"claim": one_of(range(1, len(items) + 1)), "query": text})
-        schema = closed({"queries": listed(query, len(items))})
+        query = closed_object({"claim": one_of(range(1, len(items) + 1)), "query": text})
+        schema = closed_object({"queries": list_of(query, len(items))})
         example = {"queries": [{"claim": 1, "query": _CLAIM["query"]}]}
         function = Function(QUERIES, prompts["function_queries"], schema, example)
         user = prompts.render("write_queries_user", claims="\n".join(tagged))
@@ -267,7 +267,7 @@ async def write_queries(claims: Sequence[str], asker: Asker, settings: LlmSettin
 
     def parse(choice: Choice, items: Sequence[int]) -> Parsed[int, str]:
         queries: dict[int, str] = {}
-        written = opened(arguments_of(choice, ("queries",)).get("queries"))
+        written = decode_json(arguments_of(choice, ("queries",)).get("queries"))
         in_order = isinstance(written, list) and len(written) == len(items)
         if isinstance(written, dict) and all(isinstance(query, str) for query in written.values()):
             by_claim = [{"claim": name, "query": query} for name, query in written.items()]

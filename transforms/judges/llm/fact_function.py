@@ -21,8 +21,8 @@ from ufo.schemas import records
 from ufo.schemas.text import storable
 from ufo.transforms.judges.llm.judgements import Finding, Pair
 from ufo.transforms.judges.llm.llm_settings import SHORT, TFN, LlmSettings
-from ufo.transforms.judges.llm.parsing import number_of, numbers_of, opened, verdict_of
-from ufo.transforms.llm.json_schema import closed, listed, one_of
+from ufo.transforms.judges.llm.parsing import number_of, numbers_of, decode_json, verdict_of
+from ufo.transforms.llm.json_schema import closed_object, list_of, one_of
 from ufo.transforms.prompts.data import escape, read
 
 VERDICTS: Final = {"tfn": ("T", "F", "N"), "tf": ("T", "F")}
@@ -53,7 +53,7 @@ def fields_of(settings: LlmSettings) -> list[str]:
     return [name for name in asked if asked[name]]
 
 
-def described(settings: LlmSettings) -> list[str]:
+def described_arguments(settings: LlmSettings) -> list[str]:
     """Return the names of the arguments that have a description: all but the verdict."""
     beside = [] if settings.citation else [PASSAGES]
     noans = [NOANS_LIST] if settings.verdict_labels == TFN else []
@@ -105,16 +105,16 @@ class FactFunction:
         if exact and not self.single:
             checked = {"$ref": f"#/$defs/{CHECK}"}
             each = {
-                name: closed({f"p{passage}": checked for passage in passages})
+                name: closed_object({f"p{passage}": checked for passage in passages})
                 for name, passages in zip(self.arguments, self.passages, strict=True)
             }
-            return {**closed(each), "$defs": {CHECK: closed(check)}}
-        definitions = {"fact": closed(check)}
+            return {**closed_object(each), "$defs": {CHECK: closed_object(check)}}
+        definitions = {"fact": closed_object(check)}
         if not self.single:
             definitions = self._lists(check, descriptions)
         reference = {"$ref": "#/$defs/fact"}
         arguments = dict.fromkeys(self.arguments, reference)
-        return {**closed(arguments), "$defs": definitions}
+        return {**closed_object(arguments), "$defs": definitions}
 
     def _lists(
         self, check: Mapping[str, Any], descriptions: Mapping[str, str]
@@ -124,11 +124,11 @@ class FactFunction:
         number = {"$ref": f"#/$defs/{PASSAGE}"}
         whose: dict[str, Any] = {PASSAGE: number}
         if not self.settings.citation:
-            whose = {PASSAGES: listed(number, len(known), descriptions[PASSAGES])}
-        lists = {CHECKS: listed(closed({**whose, **check}), len(known))}
+            whose = {PASSAGES: list_of(number, len(known), descriptions[PASSAGES])}
+        lists = {CHECKS: list_of(closed_object({**whose, **check}), len(known))}
         if self.settings.verdict_labels == TFN:
-            lists[NOANS_LIST] = listed(number, len(known), descriptions[NOANS_LIST])
-        return {"fact": closed(lists), PASSAGE: one_of(known)}
+            lists[NOANS_LIST] = list_of(number, len(known), descriptions[NOANS_LIST])
+        return {"fact": closed_object(lists), PASSAGE: one_of(known)}
 
     def example(self) -> dict[str, Any]:
         """Return arguments that would be a complete reply, for a model that is shown no schema.
@@ -203,7 +203,7 @@ class FactFunction:
     ) -> Iterator[tuple[Sequence[int], Mapping[str, Any]]]:
         """Yield the candidates for checks in a value about these passages, each with those that it
         names; without any, with the one passage where there are no others."""
-        value = opened(value)
+        value = decode_json(value)
         if isinstance(value, list) and levels:
             for item in value:
                 yield from self._checks(item, passages, levels - 1)
@@ -211,7 +211,7 @@ class FactFunction:
             value = {VERDICT: value}
         if not isinstance(value, dict):
             return
-        named = numbers_of([opened(value[name]) for name in value if _NUMBERS.fullmatch(name)])
+        named = numbers_of([decode_json(value[name]) for name in value if _NUMBERS.fullmatch(name)])
         if VERDICT in value or named:
             yield named or (passages if len(passages) == 1 else ()), value
         for name in value if levels else ():
@@ -220,7 +220,7 @@ class FactFunction:
                 about = passages if number is None else [number]
                 yield from self._checks(value[name], about, levels - 1)
         if NOANS_LIST in value and self.settings.verdict_labels == TFN:
-            yield numbers_of(opened(value[NOANS_LIST])), {VERDICT: NOANS}
+            yield numbers_of(decode_json(value[NOANS_LIST])), {VERDICT: NOANS}
 
     def _texts(self, check: Mapping[str, Any]) -> dict[str, str | None]:
         texts = {name: check.get(name) for name in fields_of(self.settings)[:-1]}

@@ -25,11 +25,11 @@ from ufo.schemas.records import NOANS
 from ufo.transforms.judges.llm import fact_function as schema
 from ufo.transforms.judges.llm.asking import Asker, Form, Parsed, Question, ask_for_items
 from ufo.transforms.judges.llm.excerpts import ranges, repeats
-from ufo.transforms.judges.llm.fact_function import FactFunction, described, fields_of
+from ufo.transforms.judges.llm.fact_function import FactFunction, described_arguments, fields_of
 from ufo.transforms.judges.llm.judgements import Case, Finding, Formulation, Pair, by_fact
 from ufo.transforms.judges.llm.llm_settings import SHORT, TFN, XML, LlmSettings
-from ufo.transforms.judges.llm.parsing import arguments_of, numbers_of, outcome_of, tagged, tags
-from ufo.transforms.llm.json_schema import closed
+from ufo.transforms.judges.llm.parsing import arguments_of, numbers_of, outcome_of, tags_in_reply, tags
+from ufo.transforms.llm.json_schema import closed_object
 from ufo.transforms.llm.request import Choice, Function
 from ufo.transforms.llm.tokens import count
 from ufo.transforms.prompts import Prompts
@@ -70,7 +70,7 @@ def formulation(prompts: Prompts, settings: LlmSettings) -> Formulation:
         names += ["argument_faaf_citation"] if settings.citation else []
         return Formulation(names + (["faaf_xml"] if in_tags else []), judge)
     names = ["verify_facts_system", "function_verify", "verify_user", f"verdicts_{labels}"]
-    names += ["repair", *(f"argument_{name}" for name in described(settings))]
+    names += ["repair", *(f"argument_{name}" for name in described_arguments(settings))]
     names += ["verify_xml_system", f"verify_xml_example_{labels}"] if in_tags else []
     return Formulation(names, judge, context)
 
@@ -129,7 +129,7 @@ class _Calls:
     def parse(self, choice: Choice, items: Sequence[Pair]) -> Parsed[Pair, Finding]:
         """Return the findings of a reply; findings that lack a requested rationale are poor."""
         facts = self.facts(items)
-        arguments = arguments_of(choice, facts.arguments) or in_tags(choice, facts)
+        arguments = arguments_of(choice, facts.arguments) or arguments_in_tags(choice, facts)
         units, passages = [*by_fact(items)], _passages(items)
         by_number, wrong = facts.read(arguments)
         findings = {
@@ -164,7 +164,7 @@ class _Calls:
     def function(self, facts: FactFunction, repair: bool = False) -> Function:
         """Return the function that is called. That of a repair is exact, and has no example, which
         weak models copy."""
-        texts = {name: self.prompts[f"argument_{name}"] for name in described(self.settings)}
+        texts = {name: self.prompts[f"argument_{name}"] for name in described_arguments(self.settings)}
         parameters, sample = facts.parameters(texts, repair), None if repair else facts.example()
         return Function("verify_facts", self.prompts["function_verify"], parameters, sample)
 
@@ -195,11 +195,11 @@ class _Calls:
         )
 
 
-def in_tags(choice: Choice, function: FactFunction) -> dict[str, Any]:
+def arguments_in_tags(choice: Choice, function: FactFunction) -> dict[str, Any]:
     """Return the arguments of a reply in tags, in the shape of the JSON reply."""
     fields = fields_of(function.settings)
     arguments: dict[str, Any] = {}
-    for name, content in tagged(choice, function.arguments).items():
+    for name, content in tags_in_reply(choice, function.arguments).items():
         passages = tags(content, _PASSAGE_TAG.findall(content))
         if function.single and not passages:
             arguments[name] = tags(content, fields)
@@ -322,7 +322,7 @@ class _Objects:
         user = prompts.render("faaf_user", passage=self.case.passages[items[0][1]].text)
         expects = (_ARGUMENT + _VERDICT + _CITATION * cites) * len(items)
         if self.settings.format != XML:
-            return Question("", user, Function("fact_checker", about, closed(arguments)), expects)
+            return Question("", user, Function("fact_checker", about, closed_object(arguments)), expects)
         parameters = "\n".join(
             f"<parameter>\n<name>{name}</name>\n<values>{' | '.join(value.get('enum', ['text']))}"
             f"</values>\n<description>{value['description']}</description>\n</parameter>"
@@ -337,7 +337,7 @@ class _Objects:
         quotes = [name + _EVIDENCE for name in names] if self.settings.citation else []
         arguments = arguments_of(choice, [*names, *quotes])
         if self.settings.format == XML:
-            texts = tagged(choice, [*names, *quotes]).items()
+            texts = tags_in_reply(choice, [*names, *quotes]).items()
             arguments = {**dict.fromkeys(quotes), **{name: text.strip() for name, text in texts}}
         findings: dict[Pair, Finding] = {}
         for pair, name in zip(items, names, strict=True):

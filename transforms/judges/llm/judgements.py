@@ -37,7 +37,7 @@ from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.forms import PROBE
 from ufo.transforms.llm.request import VERIFIER
 from ufo.transforms.llm.shared import run_resources, shared_cache
-from ufo.transforms.llm.usage import OK, Paid, reused, share, usage_row
+from ufo.transforms.llm.usage import OK, Paid, reused_rows, share, usage_row
 
 Pair = tuple[int, int]
 """(index of the unit, index of the passage)."""
@@ -206,7 +206,7 @@ class JudgementCache:
         """Return a usage row for each request whose judgements are reused."""
         row = usage_row(asker.of.step, asker.of.source, asker.of.model, asker.of.response_id)
         paid = (one for finding in findings for one in finding.paid)
-        return reused(row, paid, cached, self._prices)
+        return reused_rows(row, paid, cached, self._prices)
 
     def _usable(self, finding: Finding) -> bool:
         """Return whether a judgement may be cached."""

@@ -51,7 +51,7 @@ from ufo.transforms.judges.llm.fact_function import RATIONALE, VERDICT
 from ufo.transforms.judges.llm.judgements import Case, Finding, Formulation, Pair
 from ufo.transforms.judges.llm.llm_settings import GROUNDING, STEPWISE, TF, TFN, LlmSettings
 from ufo.transforms.judges.llm.parsing import arguments_of, is_whole, outcome_of
-from ufo.transforms.llm.json_schema import closed
+from ufo.transforms.llm.json_schema import closed_object
 from ufo.transforms.llm.request import WHOLE, WITHHELD, Choice, Function, Message
 from ufo.transforms.prompts import Prompts
 from ufo.transforms.prompts.data import block, element, read
@@ -237,13 +237,13 @@ def formulation(prompts: Prompts, settings: LlmSettings) -> Formulation:
         if way.trained:
             parts |= {"claim": unit.claim, "query": unit.query}
         if kind != STEPWISE:
-            return await _asked(way, parts, pair, asker, settings)
-        first = await _asked(_ANSWER, parts, pair, asker, settings)
+            return await _ask_pair(way, parts, pair, asker, settings)
+        first = await _ask_pair(_ANSWER, parts, pair, asker, settings)
         if first.answer is None:
             return first
         query = "" if repeats(unit.query, unit.claim) else parts["query"]
         parts |= {"query": query, "answer": element("answer", first.answer)}
-        judged = await _asked(way, parts, pair, asker, settings)
+        judged = await _ask_pair(way, parts, pair, asker, settings)
         return judged if judged.reason else replace(judged, answer=first.answer)
 
     async def judge(case: Case, asker: Asker) -> dict[Pair, Finding]:
@@ -255,7 +255,7 @@ def formulation(prompts: Prompts, settings: LlmSettings) -> Formulation:
     return Formulation(names, judge, context)
 
 
-async def _asked(
+async def _ask_pair(
     way: _Way, parts: Mapping[str, str], pair: Pair, asker: Asker, settings: LlmSettings
 ) -> Finding:
     """Ask about one pair, of which prompts show these parts, and return what the reply says.
@@ -271,7 +271,7 @@ async def _asked(
         turns = [Message(one, storable(text)) for one, text in contents.items()]
     words = ("True", "False", "Unclear")[: 3 if options == TFN else 2]
     allowed = {RATIONALE: {"type": "string"}, VERDICT: {"type": "string", "enum": words}}
-    schema = closed({name: allowed[name] for name in way.again})
+    schema = closed_object({name: allowed[name] for name in way.again})
     again = Function("hand_over", prompts["function_verdict"], schema) if way.again else None
     system = prompts[way.system] if way.system else ""
     question = Question(system, user, None, way.expects, way.logprobs, turns)

@@ -297,7 +297,7 @@ def _numbered(value: Mapping[str, Any], wanted: Mapping[str, str]) -> list[tuple
     return []
 
 
-def opened(value: Any) -> Any:
+def decode_json(value: Any) -> Any:
     """Return the object or list that a text is the JSON of; any other value unchanged."""
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
         with suppress(ValueError, RecursionError):
@@ -312,8 +312,8 @@ def values_in(text: str) -> list[Any]:
 
 def objects_of(value: Any) -> list[dict[str, Any]]:
     """Return the objects of a list, or the single one that stands in its place."""
-    value = opened(value)
-    items = map(opened, value if isinstance(value, list) else [value])
+    value = decode_json(value)
+    items = map(decode_json, value if isinstance(value, list) else [value])
     return [item for item in items if isinstance(item, dict)]
 
 
@@ -330,7 +330,7 @@ def tags(text: str, names: Iterable[str]) -> dict[str, str]:
     return by_name
 
 
-def tagged(choice: Choice, names: Iterable[str]) -> dict[str, str]:
+def tags_in_reply(choice: Choice, names: Iterable[str]) -> dict[str, str]:
     """Return the contents of the tags of these names in a reply."""
     return {} if choice.refusal or choice.ending == WITHHELD else tags(choice.text, names)
 
@@ -400,7 +400,7 @@ def verdict_of(verdict: object, labels: str) -> str | None:
 
     None where another verdict follows, and for "yes, …" and "no, …", which may answer anything.
     """
-    verdict = opened(verdict)
+    verdict = decode_json(verdict)
     while isinstance(verdict, list | dict) and len(verdict) == 1:
         (verdict,) = verdict.values() if isinstance(verdict, dict) else verdict
     if labels == TF and str(verdict).strip() in ("0", "1"):

@@ -144,7 +144,7 @@ def _unite(documents: Sequence[str], pairs: Sequence[Pair], judgements: list[Jud
     several = {document for document, n in Counter(documents).items() if document and n > 1}
     for document in several:
         votes = {
-            place: (_told(pairs[place], judgement), judgement.outcome == SUPPORTED)
+            place: (_stated_share(pairs[place], judgement), judgement.outcome == SUPPORTED)
             for place, judgement in enumerate(judgements)
             if documents[place] == document and judgement.outcome in (SUPPORTED, REFUTED)
         }
@@ -153,7 +153,7 @@ def _unite(documents: Sequence[str], pairs: Sequence[Pair], judgements: list[Jud
             judgements[place] = Judgement(NOANS, probability, _OTHER_PASSAGE)
 
 
-def _told(pair: Pair, judgement: Judgement) -> float:
+def _stated_share(pair: Pair, judgement: Judgement) -> float:
     """Return the share of the claim that a passage says, without what it says otherwise."""
     matched = match(pair)
     if judgement.outcome == REFUTED and (against := grounds(matched)):

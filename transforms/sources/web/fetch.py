@@ -18,10 +18,10 @@ from protego import Protego
 
 from ufo.schemas.errors import RunError, ends_run
 from ufo.schemas.text import host_of
-from ufo.transforms.llm.connections import opening
+from ufo.transforms.llm.connections import client_errors
 from ufo.transforms.llm.errors import SendError
 from ufo.transforms.llm.retry import Retry, Sleep, Timing
-from ufo.transforms.llm.send import retrying
+from ufo.transforms.llm.send import send_with_retries
 from ufo.transforms.llm.waits import retry_after
 from ufo.transforms.sources.web import documents as reasons
 from ufo.transforms.sources.web.addresses import RefusedAddress, checked_url
@@ -91,7 +91,7 @@ class Fetcher:
         self._clock = clock
         self._places = asyncio.Semaphore(connections)
         self._sites = TimedCache[Protego | FetchedPage](_SITES, _RULES_SECONDS)
-        with opening("pages", RunError):
+        with client_errors("pages", RunError):
             self._connections = page_connections(allow_private, resolve)
 
     async def aclose(self) -> None:
@@ -123,7 +123,7 @@ class Fetcher:
         try:
             for _ in range(REDIRECTS + 1):
                 at = await self._allowed(at, ruled)
-                page, moved = await retrying(send, _RETRY, Timing(self._sleep))
+                page, moved = await send_with_retries(send, _RETRY, Timing(self._sleep))
                 private = private or page.private
                 if moved is None:
                     return replace(page, url=url, private=private)

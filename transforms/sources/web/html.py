@@ -19,7 +19,7 @@ from ufo.transforms.sources.web.documents import MAX_CHARACTERS, Document, Fetch
 from ufo.transforms.sources.web.lines import SENTENCE_END, lines_of, phrases
 from ufo.transforms.sources.web.markup import read_marks, to_paragraphs
 from ufo.transforms.sources.web.styles import apply_styles, drop
-from ufo.transforms.sources.web.superscripts import UNREADABLE, readable
+from ufo.transforms.sources.web.superscripts import UNREADABLE, drop_unreadable
 from ufo.transforms.sources.web.tables import table
 from ufo.transforms.sources.web.walls import canonical_of, refresh_of, shown_on, wall_in
 
@@ -77,7 +77,7 @@ def article_of(page: FetchedPage, html: str) -> Document:
     show_quotes(tree)
     to_paragraphs(tree)
     lines = "\n".join(lines_of(tree))
-    text, left_out = readable(without_glued(clean(_main_text(tree), title), lines))
+    text, left_out = drop_unreadable(mask_glued_numbers(clean(_main_text(tree), title), lines))
     if there is not None and len(text) < _FEW_CHARACTERS:
         detail = f"it sends its readers to {there}"
         return Document(title, "", published, reasons.MOVED, detail, moved_to=there)
@@ -113,7 +113,7 @@ def _main_text(tree: "HtmlElement") -> str:
     return text
 
 
-def without_glued(text: str, shown: str) -> str:
+def mask_glued_numbers(text: str, shown: str) -> str:
     """Return a text with UNREADABLE for each number that is not on the page as `shown`.
 
     Where lines are nested in unusual ways, the extraction joins the end of one to the next.

@@ -22,7 +22,7 @@ from ufo.transforms.sources.web.lines import (
     text_before,
 )
 from ufo.transforms.sources.web.styles import drop
-from ufo.transforms.sources.web.superscripts import UNREADABLE, Superscripts, apart, lowered
+from ufo.transforms.sources.web.superscripts import UNREADABLE, Superscripts, separate_digits, read_lowered
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -140,7 +140,7 @@ def _read(element: "HtmlElement", reader: Superscripts) -> str:
     space = " " if text[-1:].isspace() else ""
     before, after = text_before(element), "" if stacked else space + text_after(element)
     if element.tag == "sub":
-        return lowered(before, text, after) + space
+        return read_lowered(before, text, after) + space
     return reader.read(before, text, after, is_note=is_note) + space
 
 
@@ -233,7 +233,7 @@ def _formula(element: "HtmlElement") -> str:
     if element.tag == "mspace":
         return " "
     if element.tag in ("math", "mrow", "mstyle", "semantics", "mpadded"):
-        return reduce(lambda text, part: text + apart(text, part, ""), parts, "")
+        return reduce(lambda text, part: text + separate_digits(text, part, ""), parts, "")
     if element.tag in ("msup", "msub", "mfrac") and len(parts) == 2:
         sign = {"msup": "^", "msub": "_", "mfrac": "/"}[element.tag]
         first, second = (p if re.fullmatch(r"[-−]?\w*", p) else f"({p})" for p in parts)
@@ -242,7 +242,7 @@ def _formula(element: "HtmlElement") -> str:
 
 
 def _set_apart(element: "HtmlElement", text: str) -> None:
-    _set_text(element, apart(text_before(element), text, text_after(element)))
+    _set_text(element, separate_digits(text_before(element), text, text_after(element)))
 
 
 def _set_text(element: "HtmlElement", text: str) -> None:

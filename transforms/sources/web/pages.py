@@ -111,7 +111,7 @@ class Pages:
         run."""
         # A stored page needs no check of addresses, so pages of private hosts have other keys.
         key = self._kept.key("p", url, today=self._allow_private)
-        kept = _unpacked((await self._kept.get_many([key])).get(key))
+        kept = _page_from_json((await self._kept.get_many([key])).get(key))
         if kept is not None:
             return kept, True
         remedy = self._kept.remedy
@@ -123,10 +123,10 @@ class Pages:
         value = {**asdict(page), "body": base64.b64encode(zlib.compress(page.body, 1)).decode()}
         lasting = lasts(page) and len(page.body) <= _MOST_BYTES
         held = await self._kept.put_many({key: value}, lasting)
-        return _unpacked(held[key]) or page, False
+        return _page_from_json(held[key]) or page, False
 
 
-def _unpacked(value: Any) -> FetchedPage | None:
+def _page_from_json(value: Any) -> FetchedPage | None:
     try:
         body = zlib.decompress(base64.b64decode(value["body"]))
         return FetchedPage(**{**value, "body": body})

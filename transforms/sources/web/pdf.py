@@ -13,7 +13,7 @@ from typing import Any
 
 from pypdf.generic import ContentStream, NameObject
 
-from ufo.transforms.sources.web.superscripts import CONTEXT, Superscripts, lowered
+from ufo.transforms.sources.web.superscripts import CONTEXT, Superscripts, read_lowered
 
 _SMALLER = 0.85  # of the size of the text before
 _OFF_LINE = 0.1  # of the same: how far above or below its line
@@ -133,6 +133,6 @@ def _direction(piece: _Piece, line: _Piece | None) -> int:
 
 def _off_line(before: str, text: str, after: str, direction: int, reader: Superscripts) -> str:
     stripped = text.strip()
-    read = reader.read if direction > 0 else lowered
+    read = reader.read if direction > 0 else read_lowered
     end = text[len(text.rstrip()) :]
     return read(before.rstrip(), stripped, end + after) + end

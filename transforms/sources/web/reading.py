@@ -33,7 +33,7 @@ from ufo.transforms.sources.web.documents import (
 )
 from ufo.transforms.sources.web.html import article_of
 from ufo.transforms.sources.web.pdf import page_text
-from ufo.transforms.sources.web.superscripts import Superscripts, readable
+from ufo.transforms.sources.web.superscripts import Superscripts, drop_unreadable
 
 _BY_THE_CLOCK: Final = 4  # limit of wall time, as a multiple of the seconds of computing
 _MAX_PAGES = 200
@@ -71,7 +71,7 @@ def _of_pdf(page: FetchedPage) -> Document:
         reader = PdfReader(BytesIO(page.body))
         if reader.is_encrypted and not reader.decrypt(""):
             return Document(None, "", reason=UNREADABLE_PDF)
-        text, left_out = readable(storable(_pages(reader)))
+        text, left_out = drop_unreadable(storable(_pages(reader)))
         information = reader.metadata
         stated = information.get("/Title") if information else None
         created = information.get("/CreationDate") if information else None

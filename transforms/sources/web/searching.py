@@ -22,7 +22,7 @@ from ufo.schemas.records import Usage
 from ufo.schemas.text import storable
 from ufo.transforms.llm.budget import Budget
 from ufo.transforms.llm.client_settings import CallSettings
-from ufo.transforms.llm.connections import explained, opening, proxies
+from ufo.transforms.llm.connections import explain_failure, client_errors, proxies
 from ufo.transforms.llm.endpoint import NO_KEY, on_this_machine
 from ufo.transforms.llm.errors import SendError, payload_of, words_of
 from ufo.transforms.llm.limiter import LOCAL_START, Limiter, RateLimits
@@ -102,7 +102,7 @@ class Searcher:
         self._answered = False
         self._succeeded = False
         most = calls.concurrency
-        with opening(self.url, RunError):
+        with client_errors(self.url, RunError):
             self._client = httpx.AsyncClient(
                 limits=httpx.Limits(max_connections=most, max_keepalive_connections=most),
                 # A wait for a free connection is not a time-out of the engine.
@@ -226,7 +226,7 @@ class Searcher:
             raise SendError("the search timed out", "timeout", transient=True) from None
         except httpx.HTTPError as error:
             url, name = self.url, self.api.url_variable
-            message, final = explained(url, error, proxies(url), self._answered, name)
+            message, final = explain_failure(url, error, proxies(url), self._answered, name)
             raise SendError(message, "connection", transient=not final, final=final) from None
         self._answered = True
         if response.status_code != 200:

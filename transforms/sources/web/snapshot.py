@@ -18,7 +18,7 @@ from filelock import FileLock
 
 from ufo.schemas.errors import RunError, UsageError
 from ufo.transforms.llm.cache import JsonCache, key_of
-from ufo.transforms.llm.store import SqliteStore, StoreError, packed, unpacked
+from ufo.transforms.llm.store import SqliteStore, StoreError, pack, unpack
 
 NOT_RECORDED: Final = "not_in_snapshot"
 _RECORDING: Final = "recording.sqlite"
@@ -58,7 +58,7 @@ class Snapshot:
                 recorded = self._opened().get_many(keys)
         except StoreError as error:
             self._damaged(str(error))
-        values = {key: unpacked(recorded[key]) for key in keys if key in recorded}
+        values = {key: unpack(recorded[key]) for key in keys if key in recorded}
         for key, value in values.items():
             if value is None:
                 self._damaged(f"the entry {key} cannot be read")
@@ -66,7 +66,7 @@ class Snapshot:
 
     def keep_many(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Record values; return the valid ones, which are another process's if it was first."""
-        entries = {key: packed(value) for key, value in values.items()}
+        entries = {key: pack(value) for key, value in values.items()}
         try:
             with self._lock:
                 self._opened().put_many(entries, over=False)

@@ -35,7 +35,7 @@ from ufo.transforms.sources.fact_source import (
     Found,
     Retrieved,
     SourceContext,
-    failed,
+    failed_result,
     reported_once,
 )
 from ufo.transforms.sources.host_categories import hostname_of
@@ -217,7 +217,7 @@ class WebSource(FactSource):
                     raise
                 error = f"the search's reply cannot be read: {message_of(caught)}"
         if error:
-            return replace(failed(SendError(error, ""), self.name), usage=searched.usage)
+            return replace(failed_result(SendError(error, ""), self.name), usage=searched.usage)
         return replace(self.found(hits), usage=searched.usage)
 
     async def _listings(self, reply: Any, visit: "PageVisits") -> list[Listing]:

@@ -68,11 +68,11 @@ class Superscripts:
                 self._marks.add(self._last)
             return ""
         if says == "fraction":
-            return apart(before, raised, "")
+            return separate_digits(before, raised, "")
         if says == "apart":
             return f" {raised}" + (" " if after[:1].isalnum() else "")
         written = _written(says, raised, rule.gives)
-        return written if written == apart(before, written, after) else UNREADABLE
+        return written if written == separate_digits(before, written, after) else UNREADABLE
 
     def _in_series(self, says: str, raised: str) -> str:
         number = int(raised) if _NUMBER.fullmatch(raised) else -1
@@ -84,25 +84,25 @@ class Superscripts:
         return says
 
 
-def apart(before: str, text: str, after: str) -> str:
+def separate_digits(before: str, text: str, after: str) -> str:
     """Return a text with a space on each side where it would join digits to others."""
     start = " " if _digits_meet(before, text) else ""
     end = " " if _digits_meet(text, after) else ""
     return f"{start}{text}{end}"
 
 
-def lowered(before: str, text: str, after: str) -> str:
+def read_lowered(before: str, text: str, after: str) -> str:
     """Return what stands in a text for a lowered `text`; it never joins digits: H2O, log10 100."""
     text = " ".join(text.split())
     start = "_" if _digits_meet(before, text) else ""
-    return start + apart("", text, after)
+    return start + separate_digits("", text, after)
 
 
 def _digits_meet(before: str, after: str) -> bool:
     return before[-1:].isdigit() and after[:1].isdigit()
 
 
-def readable(text: str) -> tuple[str, int]:
+def drop_unreadable(text: str) -> tuple[str, int]:
     """Return a text without the sentences that have UNREADABLE, and how many these are."""
     if UNREADABLE not in text:
         return text, 0

@@ -8,7 +8,7 @@ from tests.transforms.judges.llm.scripted import open_units
 from ufo.transforms.judges.llm.excerpts import (
     Text,
     cut,
-    packed,
+    pack_parts,
     paragraph,
     ranges,
     repeats,
@@ -154,4 +154,4 @@ def test_a_claim_is_shown_with_its_paragraph_or_its_neighbours(letters: int, sho
 
 
 def test_items_without_any_token_are_a_part() -> None:
-    assert packed([[0, 1]], lambda item: 0, tokens=10) == [[0, 1]]
+    assert pack_parts([[0, 1]], lambda item: 0, tokens=10) == [[0, 1]]

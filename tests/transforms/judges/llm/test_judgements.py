@@ -19,7 +19,7 @@ from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.fake import FakeClient
 from ufo.transforms.llm.request import VERIFIER
-from ufo.transforms.llm.store import SqliteStore, packed
+from ufo.transforms.llm.store import SqliteStore, pack
 
 CLIENT = ClientSettings({VERIFIER: Endpoint("m", "http://localhost:1/v1")})
 THERE = ClientSettings({VERIFIER: Endpoint("m", "http://localhost:2/v1")})
@@ -325,7 +325,7 @@ def test_what_an_earlier_version_kept_is_used(scene: Scene) -> None:
     (key,) = [entry.key for entry in store.entries()]
     kept = asdict(Finding("refuted", request_id="q1"))
     del kept["paid"]
-    store.put_many({key: packed([kept, 10, 3])})
+    store.put_many({key: pack([kept, 10, 3])})
     assert scene.run(units("r1", ROME))[0][0].outcome == "refuted"
     assert len(scene.client.requests) == 1
     assert [(row.prompt_tokens, row.completion_tokens) for row in scene.usage[0]] == [(10, 3)]
@@ -340,6 +340,6 @@ def test_what_is_kept_is_checked(scene: Scene) -> None:
     wrong: list[Any] = [{}, {"supported": 1}, [], [kept], [kept, 10], "supported"]
     wrong += [{**kept, **one} for one in ({"outcome": "error"}, {"x": "y"})]
     for number, value in enumerate(wrong, 2):
-        store.put_many({key: packed(value)})
+        store.put_many({key: pack(value)})
         assert scene.run(units("r1", ROME))[0][0].outcome == "supported"
         assert len(scene.client.requests) == number, value

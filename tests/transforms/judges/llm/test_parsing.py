@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.golden.tables import tables
 from ufo.transforms.judges.llm.fact_function import FactFunction, fields_of, is_noans
-from ufo.transforms.judges.llm.function import in_tags
+from ufo.transforms.judges.llm.function import arguments_in_tags
 from ufo.transforms.judges.llm.judgements import Finding
 from ufo.transforms.judges.llm.llm_settings import LlmSettings
 from ufo.transforms.judges.llm.pairwise import by_last_line, by_word
@@ -95,7 +95,7 @@ def pairs_of(asked: FactFunction) -> set[tuple[int, int]]:
 
 def xml(text: str, *passages: list[int], **control: Any) -> dict[Any, Finding]:
     asked = function(*passages, **control)
-    return asked.read(in_tags(Choice(text), asked))[0]
+    return asked.read(arguments_in_tags(Choice(text), asked))[0]
 
 
 OUTCOMES = {"T": "supported", "F": "refuted", "N": "noans"}
@@ -160,7 +160,7 @@ def test_a_list_of_noans_with_anything_else_in_it_is_none(noans: str, passages: 
 )
 def test_no_verdict_is_in_tags_that_were_withheld(reply: dict[str, Any]) -> None:
     choice = Choice("<f1><verdict>T</verdict></f1>", **reply)
-    assert in_tags(choice, function([1])) == {}
+    assert arguments_in_tags(choice, function([1])) == {}
 
 
 @pytest.mark.parametrize(

@@ -51,8 +51,12 @@ def test_what_is_no_public_name_is_not_asked_about(host: str) -> None:
 @pytest.mark.parametrize(
     "reply",
     [
-        *("I cannot tell.", "news or blog", "", Choice("news", finish_reason="length")),
-        *(Choice("news", finish_reason="content_filter"), Choice("news", refusal="No.")),
+        "I cannot tell.",
+        "news or blog",
+        "",
+        Choice("news", finish_reason="length"),
+        Choice("news", finish_reason="content_filter"),
+        Choice("news", refusal="No."),
     ],
     ids=["no kind", "two kinds", "nothing", "cut off", "filtered", "refused"],
 )

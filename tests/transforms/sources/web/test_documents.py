@@ -256,13 +256,13 @@ def test_utf8_is_read_back(text: str) -> None:
 @pytest.mark.parametrize(
     ("label", "encoding", "text"),
     [
-        *(("ascii", "cp1252", "“a”"), ("iso-8859-1", "cp1252", "“a”")),
-        *(
-            ("iso-8859-9", "cp1254", "“ğ”"),
-            ("gb2312", "gb18030", "㐀中"),
-            ("gbk", "gb18030", "㐀中"),
-        ),
-        *(("euc-kr", "cp949", "똠방"), ("shift_jis", "cp932", "①山")),
+        ("ascii", "cp1252", "“a”"),
+        ("iso-8859-1", "cp1252", "“a”"),
+        ("iso-8859-9", "cp1254", "“ğ”"),
+        ("gb2312", "gb18030", "㐀中"),
+        ("gbk", "gb18030", "㐀中"),
+        ("euc-kr", "cp949", "똠방"),
+        ("shift_jis", "cp932", "①山"),
     ],
 )
 def test_a_label_is_read_as_browsers_read_it(label: str, encoding: str, text: str) -> None:
@@ -300,8 +300,10 @@ def test_a_title_of_a_pdf_has_200_characters() -> None:
 @pytest.mark.parametrize(
     ("created", "day"),
     [
-        *(("19700101", "1970-01-01"), ("19691231", None)),
-        *(("20260301", "2026-03-01"), ("20260302", None)),
+        ("19700101", "1970-01-01"),
+        ("19691231", None),
+        ("20260301", "2026-03-01"),
+        ("20260302", None),
     ],
 )
 def test_a_pdf_is_no_older_than_1970_and_no_newer_than_its_retrieval(

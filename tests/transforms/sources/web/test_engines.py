@@ -61,13 +61,14 @@ def test_results(name: str, reply: Any, results: list[Any]) -> None:
 @pytest.mark.parametrize(
     ("date", "day"),
     [
-        *(
-            ("Mar 5, 2021", "2021-03-05"),
-            ("5 Mar 2021", "2021-03-05"),
-            ("2021-03-05", "2021-03-05"),
-        ),
-        *(("2021-03-05T23:59:59+02:00", "2021-03-05"), (" 2021-03-05 ", "2021-03-05")),
-        *(("3 days ago", None), ("2021", None), ("", None)),
+        ("Mar 5, 2021", "2021-03-05"),
+        ("5 Mar 2021", "2021-03-05"),
+        ("2021-03-05", "2021-03-05"),
+        ("2021-03-05T23:59:59+02:00", "2021-03-05"),
+        (" 2021-03-05 ", "2021-03-05"),
+        ("3 days ago", None),
+        ("2021", None),
+        ("", None),
     ],
 )
 @pytest.mark.parametrize("field", ["publishedDate", "pubdate"])
@@ -231,8 +232,11 @@ def test_a_reply_is_split_by_its_queries(
 @pytest.mark.parametrize(
     ("name", "status", "text"),
     [
-        *(("serper", 400, "Bad query"), ("serper", 401, "credits"), ("searxng", 404, "")),
-        *(("brave", 422, "other"), ("brave", 400, "SUBSCRIPTION_TOKEN_INVALID")),
+        ("serper", 400, "Bad query"),
+        ("serper", 401, "credits"),
+        ("searxng", 404, ""),
+        ("brave", 422, "other"),
+        ("brave", 400, "SUBSCRIPTION_TOKEN_INVALID"),
     ],
 )
 def test_another_refusal_is_of_one_search(name: str, status: int, text: str) -> None:

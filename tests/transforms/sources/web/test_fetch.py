@@ -1,7 +1,6 @@
 """Pages over real HTTP: what comes, what does not and why, and how politely it is asked for."""
 
 import asyncio
-import contextlib
 import time
 import tracemalloc
 from collections.abc import Iterator
@@ -9,20 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from protego import Protego
 
 from tests.case_files import cases
 from tests.local_web import LocalWeb, Reply
-from tests.transforms.sources.web.pages import TABLES, get, no_pause
+from tests.transforms.sources.web.pages import TABLES, get
+from tests.transforms.sources.web.test_robots import failed_as
 from ufo.transforms.sources.web import documents as reasons
 from ufo.transforms.sources.web import fetch, readers
 from ufo.transforms.sources.web.documents import FetchedPage
-from ufo.transforms.sources.web.host_limits import Hosts
-from ufo.transforms.sources.web.robots import rules_of
-from ufo.transforms.sources.web.timed_cache import TimedCache
-from ufo.transforms.sources.web.transport import ROBOT, USER_AGENT
+from ufo.transforms.sources.web.transport import USER_AGENT
 
 PLAIN = {"content-type": "text/plain"}
 
@@ -144,17 +139,16 @@ def test_a_page_has_as_many_bytes_as_allowed(web: LocalWeb, most: int, reason: s
 @pytest.mark.parametrize(
     ("asked", "private"),
     [
-        *(("no-store", True), ("private", True), ("max-age=9, No-Store", True)),
-        *(("no-cache", False), ("public", False), ("", False)),
+        ("no-store", True),
+        ("private", True),
+        ("max-age=9, No-Store", True),
+        ("no-cache", False),
+        ("public", False),
+        ("", False),
     ],
 )
 def test_a_host_may_ask_that_a_page_is_not_kept(web: LocalWeb, asked: str, private: bool) -> None:
     assert at(web, Reply(TEXT, 200, {**PAGE, "cache-control": asked})).private is private
-
-
-def failed_as(reason: str | None, status: int, private: bool = False) -> FetchedPage:
-    url = "https://a.example/robots.txt"
-    return FetchedPage(url, url, status, "", b"", None, "2026-01-01", reason, private=private)
 
 
 @pytest.mark.parametrize(
@@ -173,25 +167,6 @@ def failed_as(reason: str | None, status: int, private: bool = False) -> Fetched
 )
 def test_what_lasts_for_the_day(page: FetchedPage, for_the_day: bool) -> None:
     assert fetch.lasts(page) is for_the_day
-
-
-@pytest.mark.parametrize(
-    ("reason", "status", "allowed"),
-    [
-        *(("http_400", 400, True), ("http_404", 404, True), ("http_499", 499, True)),
-        *(("http_500", 500, False), ("http_503", 503, False), ("too_large", 200, False)),
-        ("too_many_redirects", 0, True),
-    ],
-)
-def test_a_site_whose_rules_do_not_come(reason: str, status: int, allowed: bool) -> None:
-    rules = rules_of(failed_as(reason, status))
-    assert isinstance(rules, Protego)
-    assert rules.can_fetch("https://a.example/a", ROBOT) is allowed
-
-
-def test_a_site_that_cannot_be_reached_fails_as_its_rules_do() -> None:
-    page = failed_as("timeout", 0)
-    assert rules_of(page) is page
 
 
 @pytest.mark.parametrize(
@@ -295,119 +270,3 @@ def test_what_passes_is_tried_once_more_and_no_longer_than_a_moment(web: LocalWe
     assert [page.reason for page in pages] == [None, "http_429"]
     assert web.paths() == ["/busy", "/busy", "/too-busy"]
     assert 1 <= max(pauses) <= 5
-
-
-ROBOTS = ("*", "ufo", "UFO # us", "u", "ufo*", "*u*f*", "ufo/1.0", "xufo", "other", "", "#", "a b")
-NAMES = ("User-agent:", "user agent", "USERAGENT :", "User-Agent", "\tuser  agent\t", "Agent:")
-RULES = ("Disallow: /a", "Allow: /a/b", "Disallow: /", "Crawl-delay: 3", "Sitemap: /s", "", "x")
-AGENTS = st.builds("{} {}".format, st.sampled_from(NAMES), st.sampled_from(ROBOTS))
-
-
-def rules_in(text: str) -> Protego:
-    url = "https://a.example/robots.txt"
-    page = FetchedPage(url, url, 200, "text/plain", text.encode(), None, "2026-01-01")
-    rules = rules_of(page)
-    assert isinstance(rules, Protego)
-    return rules
-
-
-@given(st.lists(AGENTS | st.sampled_from(RULES), max_size=12))
-def test_a_file_allows_what_its_rules_for_this_robot_do(lines: list[str]) -> None:
-    rules, plain = rules_in("\n".join(lines)), Protego.parse("\n".join(lines))
-    for path in ("/", "/a", "/a/b"):
-        url = f"https://a.example{path}"
-        assert rules.can_fetch(url, ROBOT) == plain.can_fetch(url, ROBOT), url
-    assert rules.crawl_delay(ROBOT) == plain.crawl_delay(ROBOT)
-
-
-def test_thousands_of_robots_with_thousands_of_rules_are_read() -> None:
-    """Protego alone needs minutes and gigabytes for these 500 KB."""
-    robots = "".join(f"User-agent: a{number}\n" for number in range(15_000))
-    rules = rules_in(f"{robots}User-agent: ufo\n" + "Disallow: /private\n" * 14_000)
-    assert rules.can_fetch("https://a.example/", ROBOT)
-    assert not rules.can_fetch("https://a.example/private/page", ROBOT)
-
-
-@pytest.mark.parametrize(
-    ("workers", "delay", "names", "moments"), TABLES["paces"].values(), ids=TABLES["paces"]
-)
-def test_a_host_has_a_pause_between_requests_and_another_host_its_own(
-    workers: int, delay: float | None, names: str, moments: list[float]
-) -> None:
-    now = 0.0
-
-    async def sleep(seconds: float) -> None:
-        nonlocal now
-        now += seconds
-        await asyncio.sleep(0)
-
-    async def ask() -> list[float]:
-        hosts = Hosts(workers=workers, sleep=sleep, clock=lambda: now)
-        hosts.crawl_delay("a", delay)
-        starts = []
-        for name in names:
-            async with hosts.turn(name):
-                starts.append(round(now, 6))
-        return starts
-
-    assert asyncio.run(ask()) == moments
-
-
-@pytest.mark.parametrize(("workers", "most"), [(1, 2), (2, 1), (3, 1)])
-def test_no_more_than_a_few_are_under_way_at_a_host(workers: int, most: int) -> None:
-    hosts, under_way, counts = Hosts(workers, sleep=no_pause), [0], [0]
-
-    async def take_turn() -> None:
-        async with hosts.turn("a"):
-            under_way[0] += 1
-            counts.append(under_way[0])
-            await asyncio.sleep(0)
-            await asyncio.sleep(0)
-            under_way[0] -= 1
-
-    async def many() -> None:
-        await asyncio.gather(*(take_turn() for _ in range(9)))
-
-    asyncio.run(many())
-    assert max(counts) == most
-
-
-def made_for(moments: list[float], keys: str, most: int = 2, fails: bool = False) -> str:
-    """For which of these keys, asked for at these moments, a value is made."""
-    now, made_keys = 0.0, ""
-
-    async def ask() -> None:
-        nonlocal now, made_keys
-        cached = TimedCache[str](most, 10.0, clock=lambda: now)
-
-        async def make() -> str:
-            nonlocal made_keys
-            made_keys += key
-            if fails:
-                raise OSError("gone")
-            return key
-
-        for now, key in zip(moments, keys, strict=True):  # noqa: B007
-            with contextlib.suppress(OSError):
-                assert (await cached.get(key, make))[0] == key
-
-    asyncio.run(ask())
-    return made_keys
-
-
-@pytest.mark.parametrize(
-    ("moments", "keys", "made_keys"),
-    [
-        pytest.param([0.0, 9.9], "aa", "a", id="as long as it is fresh"),
-        pytest.param([0.0, 10.0], "aa", "aa", id="no longer"),
-        pytest.param([0.0] * 4, "abab", "ab", id="as many as there is room for"),
-        pytest.param([0.0] * 4, "abca", "abca", id="the oldest goes"),
-        pytest.param([0.0] * 5, "abaca", "abc", id="what was used stays"),
-    ],
-)
-def test_a_value_is_made_once(moments: list[float], keys: str, made_keys: str) -> None:
-    assert made_for(moments, keys) == made_keys
-
-
-def test_a_value_that_failed_is_made_again() -> None:
-    assert made_for([0.0, 0.0], "aa", fails=True) == "aa"

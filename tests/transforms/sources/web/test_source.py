@@ -109,7 +109,15 @@ def test_snippets_answer_box_and_knowledge_graph_are_passages(engines: Engines) 
 @pytest.mark.parametrize(
     "fault",
     [
-        *(408, 425, 429, 500, 503, 599, RESET, b"{not json", b""),
+        408,
+        425,
+        429,
+        500,
+        503,
+        599,
+        RESET,
+        b"{not json",
+        b"",
         (429, {}, {"retry-after-ms": "20"}),
     ],
     ids=str,
@@ -187,8 +195,11 @@ def test_a_bad_result_costs_itself(
 @pytest.mark.parametrize(
     ("status", "remedy"),
     [
-        *((401, "set it to"), (403, "set it to"), (402, "top them up")),
-        *((404, "check SERPER_BASE_URL"), (405, "check SERPER_BASE_URL")),
+        (401, "set it to"),
+        (403, "set it to"),
+        (402, "top them up"),
+        (404, "check SERPER_BASE_URL"),
+        (405, "check SERPER_BASE_URL"),
     ],
 )
 def test_what_every_search_would_meet_ends_it(

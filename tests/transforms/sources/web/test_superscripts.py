@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.case_files import cases
-from ufo.transforms.sources.web.superscripts import UNREADABLE, Superscripts, lowered, readable
+from ufo.transforms.sources.web.superscripts import UNREADABLE, Superscripts, read_lowered, drop_unreadable
 
 RAISED = re.compile(r"\^\{(.*?)\}")
 
@@ -69,7 +69,7 @@ def test_a_long_remark_stands_apart() -> None:
 def test_lowered_digits_are_never_joined_to_digits(
     before: str, text: str, after: str, reading: str
 ) -> None:
-    assert lowered(before, text, after) == reading
+    assert read_lowered(before, text, after) == reading
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_lowered_digits_are_never_joined_to_digits(
     ],
 )
 def test_a_sentence_that_cannot_be_told_is_left_out(text: str, kept: str, count: int) -> None:
-    assert readable(text.replace("@", UNREADABLE)) == (kept, count)
+    assert drop_unreadable(text.replace("@", UNREADABLE)) == (kept, count)
 
 
 CHARACTERS = "0123459.,  -–−×=%$£€()[]abexkmMV²\u00a0/⁄'’\n†*+:;"

@@ -18,7 +18,7 @@ from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.fake import FakeClient
 from ufo.transforms.llm.request import Choice, Completion, Function, LlmError, Message, Request
-from ufo.transforms.llm.store import SqliteStore, StoreError, packed
+from ufo.transforms.llm.store import SqliteStore, StoreError, pack
 from ufo.transforms.llm.usage import usage_row
 
 SETTINGS = ClientSettings({"verifier": Endpoint("m", "http://localhost:1/v1")})
@@ -353,7 +353,7 @@ def test_another_shape_is_asked_for_anew_and_once(
     run: Run, tmp_path: Path, value: Any, answer: str
 ) -> None:
     with closing(SqliteStore(str(tmp_path / "cache.sqlite"))) as store:
-        store.put_many({request_keys(ASKED, SETTINGS)[0]: packed(value)})
+        store.put_many({request_keys(ASKED, SETTINGS)[0]: pack(value)})
     model = Model()
     assert [texts(run(model, ASKED)[0]) for _ in range(2)] == [[answer]] * 2
 
