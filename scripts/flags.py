@@ -40,7 +40,7 @@ def row(option: Option) -> str:
     """Return the row of an option in its table."""
     takes = "" if option.metavar is None else f" {option.metavar}"
     who = ", ".join(_WHO[one] for one in option.affects)
-    return f"| `--{option.name}{takes}` | {bounds(option)} | {option.described} | {who} |"
+    return f"| `--{option.name}{takes}` | {bounds(option)} | {option.description} | {who} |"
 
 
 def bounds(option: Option) -> str:

@@ -59,7 +59,7 @@ def typed(
     yield f"\n\nclass {name}({base}, total=False):"
     yield '    """Options by keyword:\n'
     for option in every:
-        line = f"    {option.name}: {option.described}."
+        line = f"    {option.name}: {option.description}."
         yield textwrap.indent(textwrap.fill(line, _WIDTH, subsequent_indent=" " * 8), "    ")
     yield '    """\n'
     for option in options:

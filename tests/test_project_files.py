@@ -14,6 +14,7 @@ from ufo.pipelines.options.groups import GROUPS
 from ufo.pipelines.version import VERSION
 
 ROOT = Path(__file__).parents[1]
+PRODUCT = ("schemas", "indexes", "transforms", "pipelines", "webapp")
 _CARD = "transforms/verifiers/bundled/MODEL_CARD.md"
 _OF_A_PAST = re.compile(
     r"\b(?:no longer|any ?more|formerly|previously|used to be|(?:removed|new|changed) in \d"
@@ -33,6 +34,30 @@ def test_the_citation_has_this_version_and_the_papers() -> None:
     assert citation["version"] == VERSION
     titles = " ".join(paper["title"] for paper in citation["references"])
     assert all(word in titles for word in ("Plug-and-Play", "FaaF", "FACTS&EVIDENCE"))
+
+
+def test_the_files_that_contributors_are_sent_to_exist() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    paths = set(re.findall(r"`((?:[\w.]+/)+[\w.]*)`", text))
+    assert "transforms/sources/reference.py" in paths
+    missing = [path for path in sorted(paths) if not (ROOT / path).exists()]
+    assert [path for path in missing if not path.endswith("NAME.py")] == []
+
+
+def test_the_files_of_the_walk_through_the_architecture_exist() -> None:
+    text = (ROOT / "docs/architecture.md").read_text()
+    files = {path.as_posix() for folder in PRODUCT for path in (ROOT / folder).rglob("*.*")}
+    named = set(re.findall(r"`([\w/]+\.(?:py|yaml|toml|js))`", text))
+    assert "judges/llm/extraction.py" in named
+    assert [
+        name for name in sorted(named) if not any(file.endswith(f"/{name}") for file in files)
+    ] == []
+    call = text.partition("```\nllm_judge")[2].partition("```")[0]
+    modules = set(re.findall(r"^ +(\w+)", call, re.MULTILINE))
+    assert {"caching_client", "transport", "errors"} <= modules
+    assert [
+        name for name in modules if not any(file.endswith(f"/{name}.py") for file in files)
+    ] == []
 
 
 def test_the_service_of_compose_has_flags_that_exist() -> None:

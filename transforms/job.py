@@ -104,6 +104,3 @@ class Job:
             if name in self.paths and isinstance(value, str) and value
         }
         return {**options, **named}
-
-
-# --- the input ----------------------------------------------------------------------------------

@@ -302,8 +302,8 @@ def score(
         labels[row.unit_id].append(row.label)
     unusable = {row.unit_id for row in counting if is_unusable(row)}
     states = {name: state_of(of, name in unusable) for name, of in labels.items()}
-    of_sentence = _placed(counting, places)
-    units_of = _placed(units, places)
+    of_sentence = _by_sentence(counting, places)
+    units_of = _by_sentence(units, places)
     sentences = []
     for index in range(n_sentences):
         own = [unit.unit_id for unit in units_of.get(index, ())]
@@ -329,7 +329,7 @@ def score(
         _categories(None, evidence, known),
         [
             share
-            for index, rows_of in sorted(_placed(evidence, places).items())
+            for index, rows_of in sorted(_by_sentence(evidence, places).items())
             for share in _categories(index, rows_of, known)
         ],
     )
@@ -433,7 +433,7 @@ def _contributions(
         yield Contribution(mode, name, at, n, None, votes[name], agreeing[name], *of)
 
 
-def _placed(rows: Iterable[U], places: Mapping[str, int | None]) -> dict[int, list[U]]:
+def _by_sentence(rows: Iterable[U], places: Mapping[str, int | None]) -> dict[int, list[U]]:
     """Return rows of units by sentence index; units without a sentence are left out."""
     by_sentence: dict[int, list[U]] = {}
     for row in rows:

@@ -32,13 +32,13 @@ _ABILITIES = ("extracts", "abstains", "needs_endpoint", "remote")
 
 @router.get("/health")
 def health(service: ServiceDep) -> dict[str, str]:
-    """Return that the service is up."""
+    """Return the status and the version of the service."""
     return {"status": "ok", "version": service.setup.version}
 
 
 @router.get("/options")
 def options(service: ServiceDep) -> response_models.Options:
-    """Return what the service can do, and the settings of a request with their values here."""
+    """Return the judges and sources of the service, and its defaults for a request's settings."""
     return response_models.Options(
         version=service.setup.version,
         settings=list(_settings(service)),
@@ -52,12 +52,12 @@ def options(service: ServiceDep) -> response_models.Options:
 
 def _settings(service: Service) -> Iterator[response_models.Setting]:
     """Yield the settings of a request, with the choices and values that hold in this service."""
-    values, choices, reasons = _values(service), _choices(service), _no_vectors(service)
+    values, choices, reasons = _values(service), _choices(service), _vector_problems(service)
     for title, declared in GROUPS.items():
         for option in declared:
             if option not in OF_REQUESTS:
                 continue
-            among = choices.get(option.name) or [
+            option_choices = choices.get(option.name) or [
                 response_models.Choice(
                     value=value,
                     label=meaning or value.replace("_", " "),
@@ -70,9 +70,9 @@ def _settings(service: Service) -> Iterator[response_models.Setting]:
                 label=option.label,
                 help=option.help,
                 group=title,
-                kind=_kind(option, among),
+                kind=_kind(option, option_choices),
                 value=values[option.name],
-                choices=among,
+                choices=option_choices,
                 low=option.low,
                 high=option.high,
                 whole=option.kind is int,
@@ -90,7 +90,7 @@ def _kind(option: Option, choices: Sequence[response_models.Choice]) -> Any:
 
 
 def _values(service: Service) -> dict[str, Any]:
-    """Return the value of each setting where a request does not set it."""
+    """Return the service's default for each setting of a request."""
     settings = service.settings
     values: dict[str, Any] = {}
     for option in OF_REQUESTS:
@@ -118,7 +118,7 @@ def _values(service: Service) -> dict[str, Any]:
 
 
 def _choices(service: Service) -> dict[str, list[response_models.Choice]]:
-    """Return the choices that depend on what is installed, and on how the service was started."""
+    """Return the choices that depend on the installed plug-ins and on the service's set-up."""
     return {
         "judge": [
             response_models.Choice(
@@ -139,8 +139,8 @@ def _choices(service: Service) -> dict[str, list[response_models.Choice]]:
     }
 
 
-def _no_vectors(service: Service) -> dict[str, str]:
-    """Return why only words can be searched, by the options of retrievers for which it is so."""
+def _vector_problems(service: Service) -> dict[str, str]:
+    """Return the reason why vectors cannot be searched, by the name of each option it limits."""
     reasons = {}
     if not open_index(service.setup.index).manifest.get("embedder"):
         reasons["retriever"] = "the index has no vectors: `ufo index build --embedder` makes them"
@@ -151,16 +151,16 @@ def _no_vectors(service: Service) -> dict[str, str]:
 
 @router.get("/judges")
 def judges(service: ServiceDep) -> list[response_models.JudgeInfo]:
-    """Return the usable judges; judges that need an endpoint only where one is configured."""
+    """Return the judges that the service can use; some need a configured endpoint."""
     usable = []
     for name, about in _installed(JUDGES):
-        kind = JUDGES.load(name)
-        if kind.verifies and (service.reaches_models or not kind.needs_endpoint):
-            can = {one: getattr(kind, one) for one in _ABILITIES}
-            takes = flags_of(JUDGES.spec(name))
+        judge = JUDGES.load(name)
+        if judge.verifies and (service.reaches_models or not judge.needs_endpoint):
+            abilities = {ability: getattr(judge, ability) for ability in _ABILITIES}
+            options = _fields(flags_of(JUDGES.spec(name)))
             usable.append(
                 response_models.JudgeInfo(
-                    judge=name, help=about["help"], options=_fields(takes), **can
+                    judge=name, help=about["help"], options=options, **abilities
                 )
             )
     return usable

@@ -11,8 +11,8 @@ from ufo.webapp.limits import Refused
 T = TypeVar("T")
 
 
-async def on_the_loop(work: Coroutine[Any, Any, T], seconds: float) -> T:
-    """Run a coroutine on the process's loop and return its result; it is cancelled with the caller.
+async def run_on_loop(work: Coroutine[Any, Any, T], seconds: float) -> T:
+    """Run a coroutine on the process's event loop, and return its result; the caller can cancel it.
 
     Raises:
         Refused: it took longer than `seconds`.
@@ -21,7 +21,7 @@ async def on_the_loop(work: Coroutine[Any, Any, T], seconds: float) -> T:
     async def once() -> AsyncGenerator[T, None]:
         yield await work
 
-    async with aclosing(streamed(once(), seconds)) as results:
+    async with aclosing(stream_from_loop(once(), seconds)) as results:
         async for result in results:
             assert not isinstance(result, Pulse)
             return result
@@ -29,27 +29,27 @@ async def on_the_loop(work: Coroutine[Any, Any, T], seconds: float) -> T:
 
 
 class Pulse:
-    """A sign, yielded at intervals, that the work goes on."""
+    """A sign of life of the work, yielded at intervals."""
 
 
-async def streamed(
+async def stream_from_loop(
     work: AsyncGenerator[T, None], seconds: float, pulse: float | None = None
 ) -> AsyncGenerator[T | Pulse, None]:
-    """Yield the values of a generator that runs on the process's loop; it is closed with this one.
+    """Yield the values of a generator that runs on the process's event loop.
 
-    With `pulse`, a `Pulse` is yielded every so many seconds.
+    The generator is closed with this one. With `pulse`, a `Pulse` is yielded every `pulse` seconds.
 
     Raises:
         Refused: it took longer than `seconds` in all.
     """
-    here = asyncio.get_running_loop()
+    loop = asyncio.get_running_loop()
     items: asyncio.Queue[T | Pulse | None] = asyncio.Queue()
 
     async def run() -> None:
         try:
             async with asyncio.timeout(seconds), aclosing(work):
                 async for item in work:
-                    here.call_soon_threadsafe(items.put_nowait, item)
+                    loop.call_soon_threadsafe(items.put_nowait, item)
         except TimeoutError:
             raise Refused(
                 422,
@@ -58,14 +58,14 @@ async def streamed(
                 1.0,
             ) from None
         finally:
-            here.call_soon_threadsafe(items.put_nowait, None)
+            loop.call_soon_threadsafe(items.put_nowait, None)
 
     async def beat(every: float) -> None:
         while True:
             await asyncio.sleep(every)
             items.put_nowait(Pulse())
 
-    beating = here.create_task(beat(pulse)) if pulse else None
+    beating = loop.create_task(beat(pulse)) if pulse else None
     running = asyncio.run_coroutine_threadsafe(run(), process_loop())
     try:
         while (item := await items.get()) is not None:

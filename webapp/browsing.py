@@ -1,4 +1,4 @@
-"""Browse finished runs: list, rename and delete them; overview, responses, comparisons, labels.
+"""Serve `/runs`: the finished runs of a folder, with their responses, comparisons and labels.
 
 Filters go to SQL as parameters; the order is one of a few fixed words.
 """
@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field
 from starlette.responses import HTMLResponse, StreamingResponse
 
 from ufo.pipelines.reports.check_settings import CheckSettings
-from ufo.pipelines.reports.checked import CheckedResponse, checked_response, selected
+from ufo.pipelines.reports.checked import CheckedResponse, checked_response, select_evidence
 from ufo.pipelines.reports.comparison import compare_models, compare_runs
 from ufo.pipelines.reports.html_report import (
     comparison_html,
@@ -129,7 +129,7 @@ ORDER BY u.response_id, u.sentence_index, u.unit_id
 
 
 class Filters(BaseModel):
-    """Which responses of a run are listed, and in which order."""
+    """The filters and the order of a list of responses, with the page of it to return."""
 
     text: Word = Field(None, description="in the response, its question or its id")
     model: Word = None
@@ -148,7 +148,7 @@ class Filters(BaseModel):
 
 
 class RunTitle(request_models.RequestBody):
-    """The title of a run; an empty one is replaced by the names of its input and its end."""
+    """The title of a run; if it is empty, the names of the input and the time of the end."""
 
     title: Annotated[str, Field(max_length=300)]
 
@@ -160,8 +160,7 @@ def list_runs(
         bool, Query(description="with the score, claims, models and size of each")
     ] = False,
 ) -> list[response_models.ListedRun]:
-    """Return the finished runs, the newest first; with their figures also those that cannot be
-    read, last."""
+    """Return the finished runs, the newest first; with `figures` also damaged ones, at the end."""
     runs, damaged = service.runs.read()
     if not figures:
         return [response_models.ListedRun(**_info(run)) for run in runs]
@@ -189,10 +188,10 @@ def list_runs(
 def rename_run(run: RunName, asked: RunTitle, service: ServiceDep) -> response_models.RunInfo:
     """Give a run another title; its name and its addresses stay. If the run is evaluated again, it
     has the title of that evaluation."""
-    folder = service.runs.named(run).folder
-    with _held(folder):
+    folder = service.runs.by_name(run).folder
+    with _hold(folder):
         retitle(str(folder), one_line(asked.title))
-    return response_models.RunInfo(**_info(service.runs.named(run)))
+    return response_models.RunInfo(**_info(service.runs.by_name(run)))
 
 
 @router.delete("/runs/{run}", status_code=204)
@@ -201,7 +200,7 @@ def delete_run(run: RunName, service: ServiceDep) -> None:
     folder = service.runs.folders().get(run)
     if folder is None:
         raise NotFound("no finished run has that name; /runs lists all")
-    with _held(folder):
+    with _hold(folder):
         discard(folder)
     service.runs.deleted[run] = folder
 
@@ -217,13 +216,13 @@ def restore_run(run: RunName, service: ServiceDep) -> None:
 
 @router.get("/runs/{run}")
 def show_run(run: RunName, service: ServiceDep) -> response_models.RunOverview:
-    """Return a run: its headline, and the values to filter responses by."""
+    """Return a run's headline, and the models and datasets by which to filter its responses."""
     results = service.runs.results(run)
     return response_models.RunOverview(
-        **_info(service.runs.named(run)),
+        **_info(service.runs.by_name(run)),
         headline=run_headline(results),
-        models=_words(results, "model"),
-        datasets=_words(results, "dataset"),
+        models=_distinct(results, "model"),
+        datasets=_distinct(results, "dataset"),
     )
 
 
@@ -242,8 +241,7 @@ def list_contradicted(
     offset: Annotated[int, Query(ge=0, le=1_000_000_000)] = 0,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> response_models.ContradictedPage:
-    """Return a page of a run's contradicted claims, those with the most votes against them
-    first."""
+    """Return a page of a run's contradicted claims, by the number of votes against each."""
     results = service.runs.results(run)
     counted = """
         SELECT count(DISTINCT (response_id, unit_id)) AS n
@@ -283,11 +281,11 @@ def compare(
     models: Annotated[list[str] | None, Query(description="two models of the run")] = None,
 ) -> HTMLResponse:
     """Compare a run with another one, or two of its models, as HTML to be shown within a page."""
-    results = Results([service.runs.named(one) for one in (baseline, run) if one])
-    two = models or []
-    if len(two) != (0 if baseline else 2):
+    results = Results([service.runs.by_name(one) for one in (baseline, run) if one])
+    pair = models or []
+    if len(pair) != (0 if baseline else 2):
         raise DoesNotFit("name another run as `baseline`, or two `models` of this one")
-    comparison = compare_models(results, *two) if two else compare_runs(results, titled=True)
+    comparison = compare_models(results, *pair) if pair else compare_runs(results, titled=True)
     return HTMLResponse(comparison_html(comparison, _address))
 
 
@@ -295,15 +293,15 @@ def compare(
 def download_report(run: RunName, service: ServiceDep) -> HTMLResponse:
     """Return the report of a run as a file: one page with its plots, tables and evidence."""
     page = render_html(service.runs.results(run))
-    return HTMLResponse(page, headers=response_models.attached("report.html"))
+    return HTMLResponse(page, headers=response_models.attachment("report.html"))
 
 
 @router.get("/runs/{run}/responses")
 def list_responses(
     run: RunName, asked: Annotated[Filters, Query()], service: ServiceDep
 ) -> response_models.ResponsePage:
-    """Return a page of a run's responses, those without a score last."""
-    mode, results = main_mode(service.runs.named(run).mode), service.runs.results(run)
+    """Return a page of a run's responses; those without a score are at the end."""
+    mode, results = main_mode(service.runs.by_name(run).mode), service.runs.results(run)
     parameters = {**asked.model_dump(exclude={"sort", "offset", "limit"}), "mode": mode}
     key = asked.sort.removeprefix("-")
     down = key != asked.sort or key in _MOST_FIRST
@@ -329,8 +327,8 @@ def show_response(
     counts: Annotated[LeaveOut, Query()],
     service: ServiceDep,
 ) -> CheckedResponse:
-    """Return all of one response: sentences, claims, evidence with passages, verdicts, costs."""
-    return selected(_whole(service, run, response_id), counts.selection)
+    """Return one response with its sentences, claims, evidence, passages, verdicts and costs."""
+    return select_evidence(_load_response(service, run, response_id), counts.selection)
 
 
 @router.get(
@@ -343,18 +341,17 @@ def report_response(
     service: ServiceDep,
 ) -> HTMLResponse:
     """Return the report of one response as a file: one page with its claims and evidence."""
-    whole = selected(_whole(service, run, response), counts.selection)
+    whole = select_evidence(_load_response(service, run, response), counts.selection)
     return report_answer(whole, counts.selection, service.setup.version)
 
 
 @router.post("/runs/{run}/labels")
 def label(run: RunName, asked: request_models.LabelRequest, service: ServiceDep) -> list[Label]:
     """Save the label of a fact unit, and return all labels of its response."""
-    finished_run = service.runs.named(run)
-    of = [asked.response_id, asked.unit_id]
-    known = "SELECT 1 FROM fact_units WHERE response_id = ? AND unit_id = ?"
+    finished_run = service.runs.by_name(run)
+    unit = "SELECT 1 FROM fact_units WHERE response_id = ? AND unit_id = ?"
     results = service.runs.results(run)
-    if not results.query(known, of).num_rows:
+    if not results.query(unit, [asked.response_id, asked.unit_id]).num_rows:
         raise NotFound("the run has no claim of that id in that response")
     name = finished_run.folder.name.removeprefix(RUN_PREFIX)
 
@@ -363,8 +360,8 @@ def label(run: RunName, asked: request_models.LabelRequest, service: ServiceDep)
         return ((row["response_id"], row["unit_id"]) for row in rows)
 
     keep_label(finished_run.folder.parent, asked.of_run(name), units)
-    mine = "SELECT * FROM labels WHERE response_id = ? AND sheet = ?"
-    rows = service.runs.results(run).query(mine, [asked.response_id, PAGE_SHEET])
+    sql = "SELECT * FROM labels WHERE response_id = ? AND sheet = ?"
+    rows = service.runs.results(run).query(sql, [asked.response_id, PAGE_SHEET])
     return from_arrow(LABELS, rows)
 
 
@@ -372,21 +369,21 @@ def label(run: RunName, asked: request_models.LabelRequest, service: ServiceDep)
     "/runs/{run}/labels.csv", response_class=StreamingResponse, responses=response_models.CSV
 )
 def download_labels(run: RunName, service: ServiceDep) -> StreamingResponse:
-    """Return the labels of a run that were given on the page, as a sheet for `ufo label import`."""
-    parameters = {"mode": main_mode(service.runs.named(run).mode), "sheet": PAGE_SHEET}
+    """Return the labels that people gave on the page, as a sheet for `ufo label import`."""
+    parameters = {"mode": main_mode(service.runs.by_name(run).mode), "sheet": PAGE_SHEET}
     return csv_answer("labels.csv", service.runs.results(run), _SHEET, parameters)
 
 
-def _whole(service: Service, name: str, response_id: str) -> CheckedResponse:
-    """Return all rows of one response, and the scores that follow from its evidence.
+def _load_response(service: Service, name: str, response_id: str) -> CheckedResponse:
+    """Return the rows of a response in all tables, with its scores.
 
     Raises:
         NotFound: the run has no response of that id.
     """
-    results, run = service.runs.results(name), service.runs.named(name)
+    results, run = service.runs.results(name), service.runs.by_name(name)
 
     def read(table: str, where: str = "response_id = $id") -> list[Any]:
-        # The table's name and the condition are ours.
+        # No part of the SQL comes from the request.
         sql = f"SELECT * FROM {table} WHERE {where}"  # noqa: S608
         return from_arrow(table, results.query(sql, {"id": response_id} if "$id" in where else {}))
 
@@ -429,12 +426,12 @@ def _whole(service: Service, name: str, response_id: str) -> CheckedResponse:
 
 
 def _address(run: str, response: str) -> str:
-    """Return the page's address of a response."""
+    """Return the address at which the page shows a response."""
     return f"#/runs/{quote(run, safe='')}/responses/{quote(response, safe='')}"
 
 
 @contextmanager
-def _held(folder: FilePath) -> Iterator[None]:
+def _hold(folder: FilePath) -> Iterator[None]:
     """Hold a run's lock, so that no evaluation writes the run meanwhile.
 
     Raises:
@@ -451,12 +448,12 @@ def _held(folder: FilePath) -> Iterator[None]:
 
 
 def _info(run: Run) -> dict[str, Any]:
-    same = ("title", "mode", "tie", "judge", "sources", "counts")
-    properties = {name: getattr(run, name) for name in same}
+    names = ("title", "mode", "tie", "judge", "sources", "counts")
+    properties = {name: getattr(run, name) for name in names}
     return {"run": run.name, "finished_at": run.finished_at.isoformat(), **properties}
 
 
-def _words(results: Results, column: str) -> list[str]:
+def _distinct(results: Results, column: str) -> list[str]:
     sql = f"SELECT DISTINCT {column} FROM responses WHERE {column} IS NOT NULL ORDER BY 1"  # noqa: S608
     words: list[str] = results.query(sql).column(0).to_pylist()
     return words

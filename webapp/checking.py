@@ -1,4 +1,4 @@
-"""Serve `/check` and `/score`: a text through all steps as events, and scores."""
+"""Serve the check of a text as a stream of events (`/check`), or of its evidence (`/score`)."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
@@ -31,7 +31,7 @@ from ufo.transforms.judges.offline import NAME
 from ufo.transforms.llm.shared import silences
 from ufo.transforms.scores import Scores, Selection, VoteRules, score
 from ufo.webapp import request_models
-from ufo.webapp.bridge import Pulse, streamed
+from ufo.webapp.bridge import Pulse, stream_from_loop
 from ufo.webapp.kept import KeptFiles
 from ufo.webapp.problems import log, problem_of
 from ufo.webapp.request_models import job_of, record_of
@@ -43,7 +43,7 @@ router = APIRouter(tags=["check"])
 Ready = tuple[Job, InputRecord, request_models.CheckRequest]
 
 
-def prepared(asked: request_models.CheckRequest, service: ServiceDep) -> Iterator[Ready]:
+def prepare(asked: request_models.CheckRequest, service: ServiceDep) -> Iterator[Ready]:
     """Prepare the requested check, and hold a slot for it until the last event is sent.
 
     Errors of the request are reported before the stream begins, as with any other request.
@@ -63,7 +63,7 @@ def prepared(asked: request_models.CheckRequest, service: ServiceDep) -> Iterato
     "`done` says whether the service keeps it, for `GET /results/{id}`.",
 )
 async def check(
-    ready: Annotated[Ready, Depends(prepared)], service: ServiceDep
+    ready: Annotated[Ready, Depends(prepare)], service: ServiceDep
 ) -> AsyncIterator[ServerSentEvent]:
     """Check a text, and send an event for each step.
 
@@ -75,7 +75,7 @@ async def check(
     ```
     """
     job, record, asked = ready
-    with service.under_way.begun() as identifier:
+    with service.under_way.begin() as identifier:
         course = _Course(identifier, asked, job)
         try:
             async with aclosing(_events(course, record, service)) as events:
@@ -92,7 +92,7 @@ async def check(
 
 @dataclass
 class _Course:
-    """A check under way: its result so far, which is kept once when it ends."""
+    """A check under way, with its results so far."""
 
     id: str
     request: request_models.CheckRequest
@@ -109,11 +109,9 @@ class _Course:
         return monotonic() - self.started
 
     def result(self, status: Status) -> KeptResult:
-        """Return the result so far; the claims must be known."""
+        """Return the result so far of a check whose claims are extracted."""
         assert self.extracted is not None
-        whole = checked_response(
-            gather(self.extracted, self.answers), check_settings_of(self.job)
-        )
+        whole = checked_response(gather(self.extracted, self.answers), check_settings_of(self.job))
         return KeptResult(
             **{one.name: getattr(whole, one.name) for one in fields(whole)},
             id=self.id,
@@ -125,8 +123,9 @@ class _Course:
         )
 
     def keep(self, shelf: KeptFiles, status: Status) -> str | None:
-        """Keep the result; return why that is not possible, None where it is. A second call, or
-        one before the claims are known, has no effect."""
+        """Store the result; return why it cannot be stored, or None.
+
+        A second call, or one before the claims are known, has no effect."""
         if self.ended or self.extracted is None:
             return None
         self.ended = True
@@ -159,7 +158,7 @@ async def _events(
         },
     )
     rows: CheckedText | None = None
-    following = streamed(_steps(job, record), limits.check_seconds, limits.pulse_seconds)
+    following = stream_from_loop(_steps(job, record), limits.check_seconds, limits.pulse_seconds)
     async with aclosing(following) as steps_done:
         async for step in steps_done:
             if isinstance(step, Pulse):
@@ -172,7 +171,7 @@ async def _events(
             elif isinstance(step, SourceAnswered):
                 assert rows is not None
                 course.answers.append(step)
-                yield "checked", _added(rows, step, job)
+                yield "checked", _add_answer(rows, step, job)
             else:
                 yield "asking", step
     result = course.result(DONE)
@@ -190,7 +189,7 @@ async def _events(
 
 
 def _expected(asked: CheckSettings, rows: CheckedText) -> Basis:
-    """Return the basis of a check before there is evidence, of all sources that are asked."""
+    """Return the basis that a check will have if all its sources give evidence."""
     response = rows.response
     known = asked.judge != NAME or is_english(response.text, response.language)
     judged = [
@@ -202,8 +201,8 @@ def _expected(asked: CheckSettings, rows: CheckedText) -> Basis:
     return basis_of(asked.judge, asked.models, judged, asked.sources, response)
 
 
-def _added(rows: CheckedText, step: SourceAnswered, job: Job) -> dict[str, Any]:
-    """Add a source's results to the rows, and return the event that reports them."""
+def _add_answer(rows: CheckedText, step: SourceAnswered, job: Job) -> dict[str, Any]:
+    """Add the results of a source to the rows, and return the data of the event `checked`."""
     tables: dict[str, list[Any]] = {"verdicts": step.verdicts}
     if step.checked is not None:
         # A passage that several claims share is sent once.
@@ -230,11 +229,11 @@ def _added(rows: CheckedText, step: SourceAnswered, job: Job) -> dict[str, Any]:
 
 
 def _silent(job: Job, seconds: float) -> list[dict[str, Any]]:
-    """Return the job's endpoints that have not answered for so long, the longest first."""
-    clients = [one for one in (job.judge.client, job.context.models) if one is not None]
-    waits = {url: long for one in clients for url, long in silences(one).items() if long >= seconds}
-    longest = sorted(waits, key=lambda url: -waits[url])
-    return [{"endpoint": url, "seconds": waits[url]} for url in longest]
+    """Return a job's endpoints without an answer for `seconds` or more, the longest wait first."""
+    clients = [client for client in (job.judge.client, job.context.models) if client is not None]
+    silent = [wait for client in clients for wait in silences(client).items() if wait[1] >= seconds]
+    waits = sorted(dict(silent).items(), key=lambda wait: -wait[1])
+    return [{"endpoint": url, "seconds": waited} for url, waited in waits]
 
 
 async def _steps(job: Job, record: InputRecord) -> AsyncGenerator[Step, None]:
@@ -247,7 +246,7 @@ async def _steps(job: Job, record: InputRecord) -> AsyncGenerator[Step, None]:
 
 @router.post("/score")
 def score_selection(asked: request_models.ScoreRequest) -> Scores:
-    """Return verdicts and scores from the selected evidence, by the rules of every run.
+    """Return the verdicts and scores that follow from the selected evidence.
 
     ```sh
     curl -s 127.0.0.1:8080/score --json '{
@@ -266,7 +265,7 @@ def score_selection(asked: request_models.ScoreRequest) -> Scores:
         for passage in asked.passages
     ]
     selection = Selection(
-        **asked.model_dump(include={passage.name for passage in fields(Selection)})
+        **asked.model_dump(include={criterion.name for criterion in fields(Selection)})
     )
     return score(
         asked.fact_units,

@@ -1,4 +1,4 @@
-"""Know the checks whose results are not kept yet."""
+"""Track the checks whose results are not stored yet."""
 
 import asyncio
 import secrets
@@ -13,13 +13,13 @@ _WAIT_SECONDS = 3.0
 
 @dataclass(frozen=True, slots=True)
 class ChecksUnderWay:
-    """The checks whose results are not kept yet, by the names that they will have."""
+    """The checks whose results are not stored yet, by the names of these results."""
 
     _ends: dict[str, asyncio.Event] = field(default_factory=dict)
 
     @contextmanager
-    def begun(self) -> Iterator[str]:
-        """Return the name of a new result; at the end of the block the check is over."""
+    def begin(self) -> Iterator[str]:
+        """Yield the name of a new check's result; the check ends with the block."""
         name = secrets.token_hex(16)
         self._ends[name] = asyncio.Event()
         try:
@@ -27,9 +27,8 @@ class ChecksUnderWay:
         finally:
             self._ends.pop(name).set()
 
-    async def ended(self, name: str) -> None:
-        """Wait a little for the end of a check: a reload of the page asks for its result while the
-        check is being cancelled.
+    async def wait_for_end(self, name: str) -> None:
+        """Wait a few seconds for a check to end; a reloaded page asks while its check is cancelled.
 
         Raises:
             Conflict: it goes on.

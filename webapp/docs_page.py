@@ -32,7 +32,7 @@ _PAGE = """<!doctype html>
 
 @router.get("/docs")
 def docs(request: Request) -> HTMLResponse:
-    """Return the operations with their descriptions and a worked call of each step."""
+    """Return the page that describes each operation."""
     document = request.app.openapi()
     parts: dict[str, list[str]] = {}
     for path, operations in document["paths"].items():
@@ -59,8 +59,8 @@ def _prose(text: str) -> str:
     """Return a description as HTML: paragraphs and fenced code."""
     parts = _FENCE.split(text)
     return "".join(
-        f'<pre tabindex="0">{escape(part)}</pre>' if at % 2 else _paragraphs(part)
-        for at, part in enumerate(parts)
+        f'<pre tabindex="0">{escape(part)}</pre>' if index % 2 else _paragraphs(part)
+        for index, part in enumerate(parts)
     )
 
 

@@ -28,7 +28,7 @@ class DraftName(BaseModel):
 
 
 def name_of(draft: TextDraft) -> str:
-    """Return the name of a text: equal texts have the same."""
+    """Return the name of a draft: a hash of its content."""
     return sha256(_content(draft)).hexdigest()[:12]
 
 

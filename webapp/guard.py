@@ -1,4 +1,4 @@
-"""Check tokens, origins and rates of requests, and set the headers of responses.
+"""Guard the service: by token, origin and rate of each request, by the headers of each response.
 
 The service is closed by default. A request must name this computer as its host, since a foreign
 name that resolves here is an attack by DNS rebinding. It must not come from another origin's page.
@@ -43,7 +43,7 @@ HEADERS: Mapping[str, str] = {
     "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
     "Cache-Control": "no-store",
 }
-# It needs no script. Its form goes back to the same address, so that a link to a view stays one.
+# A page without scripts. Its form goes to its own address, so that a link to a view still works.
 _ENTRANCE = """<!doctype html>
 <html lang="en">
 <head>
@@ -71,7 +71,7 @@ autocomplete="current-password" aria-describedby="wrong about" required autofocu
 _WRONG = (
     '<p id="wrong" role="alert"><strong>⚠ That is not the token of this service.</strong></p>\n'
 )
-# The browser names the form's origin only with such a policy.
+# A browser sends the origin of the form only under this policy.
 _OF_ENTRANCE = {
     "Content-Security-Policy": HEADERS["Content-Security-Policy"].replace(
         "form-action 'none'", "form-action 'self'"
@@ -84,12 +84,12 @@ _DRAWING = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 
 
 class Guard:
-    """ASGI middleware around the whole app."""
+    """ASGI middleware that refuses unsafe requests, and sets the headers of every response."""
 
     def __init__(self, app: ASGIApp, token: str | None, limits: ServiceLimits) -> None:
         self._app = app
         self._token = token
-        # What the cookie has is not the token: neither reveals the other.
+        # The cookie has a hash, which does not reveal the token.
         self._session = sha256(f"ufo session {token}".encode()).hexdigest().encode()
         self._limits = limits
         self._reads = Rate(limits.reads_per_minute)
@@ -102,21 +102,21 @@ class Guard:
 
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
-                _dress(MutableHeaders(scope=message))
+                _set_headers(MutableHeaders(scope=message))
             await send(message)
 
         limits = self._limits
         most, seconds = limits.body_bytes, limits.body_seconds
         if scope["path"] == "/upload":
             most, seconds = limits.upload_bytes, limits.upload_seconds
-        measured = _measured(receive, most, seconds)
-        answered = self._refused(scope) or _too_large(scope, most)
-        if answered is None and not self._is_open(scope):
-            answered = await self._entrance(scope, _measured(receive, _MOST_OF_TOKEN, seconds))
+        measured = _limit_body(receive, most, seconds)
+        answered = self._refusal(scope) or _too_large(scope, most)
+        if answered is None and not self._is_admitted(scope):
+            answered = await self._entrance(scope, _limit_body(receive, _MOST_OF_TOKEN, seconds))
         await (answered or self._app)(scope, measured, guarded)
 
-    def _refused(self, scope: Scope) -> Response | None:
-        """Return the response to a request that is refused, else None."""
+    def _refusal(self, scope: Scope) -> Response | None:
+        """Return the response that refuses a request; None for a request to accept."""
         headers = Headers(scope=scope)
         hosts = headers.getlist("host")
         host = hosts[0] if len(hosts) == 1 else ""
@@ -130,7 +130,7 @@ class Guard:
                 )
             )
         bearer = self._bearer(headers)
-        if not bearer and _foreign(headers, host, scope["method"]):
+        if not bearer and _is_foreign(headers, host, scope["method"]):
             return answer(
                 problem(
                     403,
@@ -147,12 +147,12 @@ class Guard:
             return refusal(error)
         return None
 
-    def _is_open(self, scope: Scope) -> bool:
-        """Return whether a request needs no token, or has it or its cookie."""
+    def _is_admitted(self, scope: Scope) -> bool:
+        """Return whether a request may enter: it needs no token, or has the token or the cookie."""
         if not self._token or (scope["method"] in _SAFE and scope["path"] in _OPEN):
             return True
-        had = Request(scope).cookies.get(COOKIE, "").encode()
-        return self._bearer(Headers(scope=scope)) or hmac.compare_digest(had, self._session)
+        cookie = Request(scope).cookies.get(COOKIE, "").encode()
+        return self._bearer(Headers(scope=scope)) or hmac.compare_digest(cookie, self._session)
 
     def _bearer(self, headers: Headers) -> bool:
         kind, _, token = headers.get("authorization", "").partition(" ")
@@ -163,8 +163,8 @@ class Guard:
         )
 
     async def _entrance(self, scope: Scope, receive: Receive) -> Response:
-        """Return the response to a request without the token: one that asks for it, or one that
-        sets the cookie where the address or the form has the token."""
+        """Return a response that asks for the token, or sets the cookie if the address or the form
+        has the token."""
         is_post = scope["method"] == "POST"
         at_door = scope["path"] == "/" and (is_post or scope["method"] == "GET")
         token = ""
@@ -196,7 +196,7 @@ class Guard:
 
 
 async def _form(scope: Scope, receive: Receive) -> bytes:
-    """Return the body of a form; nothing where it is too large or does not come."""
+    """Return the body of a form; empty if it is too large or incomplete."""
     try:
         return await Request(scope, receive).body()
     except (HTTPException, ClientDisconnect):
@@ -210,9 +210,8 @@ def _too_large(scope: Scope, most: int) -> Response | None:
     return answer(problem(413, f"the body has {length[:30]} bytes, and {most:,} are taken"))
 
 
-def _measured(receive: Receive, most: int, seconds: float) -> Receive:
-    """Return `receive` for a body without a declared size. It raises an error beyond `most` bytes,
-    or so many seconds after its first call."""
+def _limit_body(receive: Receive, most: int, seconds: float) -> Receive:
+    """Return a `receive` that fails after `most` bytes, or `seconds` after its first call."""
     size, whole = 0, False
     ends: float | None = None
 
@@ -220,7 +219,7 @@ def _measured(receive: Receive, most: int, seconds: float) -> Receive:
         nonlocal size, whole, ends
         ends = ends or asyncio.get_running_loop().time() + seconds
         try:
-            # After the body, a caller that waits here waits for the client to leave.
+            # After the body, `receive` waits until the client disconnects.
             async with asyncio.timeout_at(None if whole else ends):
                 message = await receive()
         except TimeoutError:
@@ -234,7 +233,7 @@ def _measured(receive: Receive, most: int, seconds: float) -> Receive:
     return measured
 
 
-def _foreign(headers: Headers, host: str, method: str) -> bool:
+def _is_foreign(headers: Headers, host: str, method: str) -> bool:
     """Return whether a browser sent the request from a page of another origin."""
     origin = headers.get("origin")
     if origin is not None:
@@ -244,7 +243,7 @@ def _foreign(headers: Headers, host: str, method: str) -> bool:
     return site not in ("same-origin", "none") and not opened
 
 
-def _dress(headers: MutableHeaders) -> None:
+def _set_headers(headers: MutableHeaders) -> None:
     for name, value in HEADERS.items():
         headers.setdefault(name, value)
     if headers.get("content-type", "").startswith("image/svg+xml"):

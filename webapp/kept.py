@@ -1,4 +1,4 @@
-"""Keep texts and results of the page in folders that only their owner can read."""
+"""Store the texts and results of the page in folders that only their owner can read."""
 
 import secrets
 import time
@@ -64,7 +64,7 @@ class KeptFiles:
             ) from None
 
     def tidy(self) -> None:
-        """Delete what is too old, too much or in the trash for too long."""
+        """Delete the files beyond the limits of age, number and size, and empty the trash."""
         states = []
         for path in self.folder.glob("*.json"):
             try:

@@ -36,7 +36,7 @@ class ServiceLimits:
 
 
 class Refused(Exception):
-    """Too many or too frequent requests; retry after `seconds`."""
+    """The service refuses a request: it is too large, slow or frequent. Retry after `seconds`."""
 
     def __init__(self, status: int, detail: str, remedy: str, seconds: float) -> None:
         super().__init__(detail)
@@ -47,7 +47,7 @@ class Refused(Exception):
 
 
 class Slots:
-    """A limit on costly operations at a time; one more is refused, not queued."""
+    """A limit on the number of simultaneous operations; one more is refused, not queued."""
 
     def __init__(self, most: int, what: str) -> None:
         self._most = most

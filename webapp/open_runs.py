@@ -15,7 +15,7 @@ _MOST_OPEN = 8
 
 
 class OpenRuns:
-    """The runs of a folder: looked up by name, never by a path, and the newest few kept open.
+    """The runs of a folder, by name and never by path; the few used last stay open.
 
     A run of a folder below has the names of the folders on the way before its own, as in
     `folder:run`. Safe to use from several threads. A run that is dropped is closed by the garbage
@@ -26,15 +26,16 @@ class OpenRuns:
         self._folder = folder
         self.figures = KnownFigures()
         self.deleted: dict[str, Path] = {}  # the folder of each run that was deleted, by its name
-        self._opened = lru_cache(_MOST_OPEN)(lambda name, *state: Results([self.named(name)]))
+        self._opened = lru_cache(_MOST_OPEN)(lambda name, *state: Results([self.by_name(name)]))
 
     def listed(self) -> list[Run]:
-        """Return the finished runs of the folder and of those below it, the newest first. There is
-        none where the folder is not there yet. Runs that cannot be read are left out."""
+        """Return the finished runs in and below the folder, the newest first.
+
+        A folder that does not exist yet has none. Damaged runs are left out."""
         return self.read()[0]
 
     def read(self) -> tuple[list[Run], dict[str, str]]:
-        """Return the finished runs, the newest first, and by name why others cannot be read."""
+        """Return the finished runs, the newest first, and by name the damage of other runs."""
         runs, damaged = [], {}
         for name, folder in self.folders().items():
             try:
@@ -54,7 +55,7 @@ class OpenRuns:
                 folders[":".join([*within, run.name])] = Path(run.folder)
         return folders
 
-    def named(self, name: str | None) -> Run:
+    def by_name(self, name: str | None) -> Run:
         """Return the finished run of that name; without one the newest.
 
         Raises:
@@ -78,11 +79,11 @@ class OpenRuns:
             NotFound: there is none.
             RunError: its files are damaged.
         """
-        run = self.named(name)
-        # Labels are read when a run is opened, and come later than it.
+        run = self.by_name(name)
+        # Labels are read when a run is opened, so newer labels need it opened anew.
         label_times = [path.stat().st_mtime_ns for path in label_files(run.folder.parent)]
         return self._opened(run.name, run.finished_at, run.title, *label_times)
 
     def close(self) -> None:
-        """Close all."""
+        """Close all runs."""
         self._opened.cache_clear()

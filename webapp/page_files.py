@@ -19,7 +19,7 @@ async def index(request: Request) -> Response:
 
 @router.get("/page/{name:path}")
 async def file(name: str, request: Request) -> Response:
-    """Return a file of the page, or the reply that the browser's copy is current."""
+    """Return a file of the page, or 304 if the browser's copy is current."""
     try:
         response = await _FILES.get_response(name, request.scope)
     except HTTPException as error:

@@ -68,7 +68,7 @@ def problem(
     errors: Sequence[FieldError] = (),
     title: str | None = None,
 ) -> Problem:
-    """Return a problem; title and remedy default to the status's."""
+    """Return a problem; by default with the title and the remedy of its status."""
     return Problem(
         title=title or _TITLES.get(status, "The request failed"),
         status=status,
@@ -79,7 +79,7 @@ def problem(
 
 
 def answer(fault: Problem, headers: Mapping[str, str] | None = None) -> Response:
-    """Return a problem as a response."""
+    """Return the response that reports a problem."""
     # Lone surrogates from the request are escaped, since UTF-8 cannot encode them.
     body = json.dumps(fault.model_dump(), ensure_ascii=True).encode()
     return Response(body, fault.status, dict(headers or {}), MEDIA_TYPE)
@@ -119,7 +119,7 @@ def problem_of(error: BaseException) -> Problem:
     for kind, status, remedy in _KINDS:
         if isinstance(error, kind):
             return problem(status, in_fields(str(getattr(error, "message", error))), remedy)
-    # Its message may have anything in it, so it goes only to the log.
+    # The message of an unknown error may reveal secrets, so it goes only to the log.
     return problem(500, f"an error of the kind {type(error).__name__}; the log has more")
 
 

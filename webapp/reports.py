@@ -1,4 +1,4 @@
-"""Serve the reports of `ufo report` as CSV, and the report of one checked text as a page."""
+"""Serve reports: those of `ufo report` as CSV, that of one checked text as a page."""
 
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
@@ -59,27 +59,27 @@ def report(
 def csv_answer(
     name: str, results: Results, sql: str, params: Mapping[str, object] | None = None
 ) -> StreamingResponse:
-    """Return the rows of a SELECT as a CSV file of that name, without formulas of spreadsheets."""
+    """Return the rows of a SELECT as a CSV file in which no spreadsheet runs a formula."""
 
     def lines() -> Iterator[str]:
         with results.stream(sql, dict(params or {})) as reader:
             rows = map(csv_line, chain([reader.schema.names], rows_of(reader)))
             yield from iter(lambda: "".join(islice(rows, _AT_ONCE)), "")
 
-    headers = response_models.attached(name)
+    headers = response_models.attachment(name)
     return StreamingResponse(lines(), media_type="text/csv", headers=headers)
 
 
 def report_answer(
     whole: CheckedResponse, selection: Selection | None, version: str
 ) -> HTMLResponse:
-    """Return the report of one response as a file; the evidence that is left out is not in it."""
+    """Return the report of one response as an HTML file, from the selected evidence."""
     with (
         temporary_folder() as folder,
         Results([_run_of(Path(folder), whole, selection or Selection(), version)]) as results,
     ):
         page = render_html(results, whole.left_out.words)
-    return HTMLResponse(page, headers=response_models.attached("checked.html"))
+    return HTMLResponse(page, headers=response_models.attachment("checked.html"))
 
 
 def _run_of(folder: Path, whole: CheckedResponse, selection: Selection, version: str) -> Run:
@@ -91,7 +91,7 @@ def _run_of(folder: Path, whole: CheckedResponse, selection: Selection, version:
     rows: dict[str, list[Any]] = {
         **{name: getattr(whole, name) for name in OF_EVALUATE if hasattr(whole, name)},
         "responses": [whole.response],
-        "evidence": counting(whole, selection),
+        "evidence": selected_evidence(whole, selection),
         "verdicts": whole.scores.verdicts,
         "sources": used,
     }

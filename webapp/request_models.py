@@ -1,4 +1,4 @@
-"""Declare the service's requests, and convert them to jobs and records.
+"""Declare the requests of the service with their conversion to jobs and records.
 
 Every text is checked for characters that no table can store. Every list and text has a largest
 size; a larger one is refused with the limit, not cut.
@@ -71,16 +71,16 @@ _MOST_NAMES = 200
 
 
 def _as_list(value: object) -> object:
-    """Return the names in a list; an item may be several, with commas between them."""
+    """Return a list of names, with each item split at its commas."""
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         return value
     return [part.strip() for item in value for part in item.split(",")]
 
 
 def _checked(option: Option, value: object, info: ValidationInfo) -> object:
-    """Return the value of an option; a ValueError has the words of `ufo evaluate`."""
+    """Return the value of an option; a ValueError has the message of `ufo evaluate`."""
     if isinstance(value, str) and option.kind is not str and (info.config or {}).get("strict"):
-        return value  # which is refused: only an address has numbers as texts
+        return value  # refused later: only in an address may a number be text
     try:
         return None if value is None else option.value_of(value)
     except UsageError as error:
@@ -92,7 +92,7 @@ _INSTALLED: Mapping[str, Registry[Any]] = {
     "verifier": VERIFIERS,
     "sources": SOURCES,
 }
-"""The options that name a plug-in, and where those that are installed are found."""
+"""The registry of the plug-ins that each of these options names."""
 
 
 _LABEL = r"[^\W_]([\w-]{0,61}[^\W_])?"
@@ -100,7 +100,7 @@ _DOMAIN = rf"^(\*\.)?{_LABEL}(\.{_LABEL})*\.?$"
 
 
 def _installed_name(option: str) -> Any:
-    """Return the type of the name of an installed plug-in, which the document lists."""
+    """Return the field type of an option whose values are the names of installed plug-ins."""
     registry = _INSTALLED[option]
 
     def list_names(schema: dict[str, Any]) -> None:
@@ -108,7 +108,7 @@ def _installed_name(option: str) -> Any:
 
     def check(name: str) -> str:
         try:
-            installed(registry, name)
+            require_installed(registry, name)
         except UsageError as error:
             raise ValueError(error.message) from None
         return name
@@ -116,9 +116,8 @@ def _installed_name(option: str) -> Any:
     return Annotated[Name, AfterValidator(check), Field(json_schema_extra=list_names)]
 
 
-def of(name: str) -> GetPydanticSchema:
-    """Return the annotation of the field for an option: its choices, bounds and help, as they are
-    declared for `ufo evaluate`."""
+def field_of(name: str) -> GetPydanticSchema:
+    """Return the annotation of an option's field: its choices, bounds and help in `ufo evaluate`."""
     option = _OPTIONS[name]
     kind: Any = option.kind
     checked = BeforeValidator(partial(_checked, option))
@@ -141,17 +140,17 @@ def of(name: str) -> GetPydanticSchema:
         kind = _installed_name(name)
     elif kind is str:
         kind = Name
-    described = Field(description=option.described)
+    description = Field(description=option.description)
 
     def schema(annotation: Any, handler: Callable[[Any], Any]) -> Any:
         optional = type(None) in get_args(annotation)
-        return handler(Annotated[kind | None if optional else kind, described])
+        return handler(Annotated[kind | None if optional else kind, description])
 
     return GetPydanticSchema(schema)
 
 
 class RequestPart(BaseModel):
-    """A part of a request; unknown fields are errors, and "1" is no number."""
+    """A part of a request. Unknown fields are errors, and so is "1" as a number."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False, strict=True)
 
@@ -168,37 +167,37 @@ class RequestBody(RequestPart):
 class JudgeOptions(RequestBody):
     """The judge and its options; omitted ones are those that the service was started with."""
 
-    judge: Annotated[str | None, of("judge")] = None
-    verifier: Annotated[str | None, of("verifier")] = None
-    model: Annotated[str | None, of("model")] = None
-    extractor_model: Annotated[str | None, of("extractor_model")] = None
-    formulation: Annotated[str | None, of("formulation")] = None
-    verdict_labels: Annotated[str | None, of("verdict_labels")] = None
-    explain: Annotated[str | None, of("explain")] = None
-    citation: Annotated[bool | None, of("citation")] = None
+    judge: Annotated[str | None, field_of("judge")] = None
+    verifier: Annotated[str | None, field_of("verifier")] = None
+    model: Annotated[str | None, field_of("model")] = None
+    extractor_model: Annotated[str | None, field_of("extractor_model")] = None
+    formulation: Annotated[str | None, field_of("formulation")] = None
+    verdict_labels: Annotated[str | None, field_of("verdict_labels")] = None
+    explain: Annotated[str | None, field_of("explain")] = None
+    citation: Annotated[bool | None, field_of("citation")] = None
 
 
 class SourceOptions(JudgeOptions):
     """The fact sources, their order and their options."""
 
-    sources: Annotated[list[str] | None, of("sources")] = None
-    mode: Annotated[str | None, of("mode")] = None
-    tie: Annotated[str | None, of("tie")] = None
-    units: Annotated[str | None, of("units")] = None
-    retriever: Annotated[str | None, of("retriever")] = None
-    passages: Annotated[int | None, of("passages")] = None
-    samples: Annotated[int | None, of("samples")] = None
-    temperature: Annotated[float | None, of("temperature")] = None
-    sampling: Annotated[str | None, of("sampling")] = None
-    pages: Annotated[int | None, of("pages")] = None
-    passages_per_page: Annotated[int | None, of("passages_per_page")] = None
-    context_sentences: Annotated[int | None, of("context_sentences")] = None
-    web_retriever: Annotated[str | None, of("web_retriever")] = None
-    include_categories: Annotated[list[str] | None, of("include_categories")] = None
-    exclude_categories: Annotated[list[str] | None, of("exclude_categories")] = None
-    include_domains: Annotated[list[str] | None, of("include_domains")] = None
-    exclude_domains: Annotated[list[str] | None, of("exclude_domains")] = None
-    knowledge_model: Annotated[str | None, of("knowledge_model")] = None
+    sources: Annotated[list[str] | None, field_of("sources")] = None
+    mode: Annotated[str | None, field_of("mode")] = None
+    tie: Annotated[str | None, field_of("tie")] = None
+    units: Annotated[str | None, field_of("units")] = None
+    retriever: Annotated[str | None, field_of("retriever")] = None
+    passages: Annotated[int | None, field_of("passages")] = None
+    samples: Annotated[int | None, field_of("samples")] = None
+    temperature: Annotated[float | None, field_of("temperature")] = None
+    sampling: Annotated[str | None, field_of("sampling")] = None
+    pages: Annotated[int | None, field_of("pages")] = None
+    passages_per_page: Annotated[int | None, field_of("passages_per_page")] = None
+    context_sentences: Annotated[int | None, field_of("context_sentences")] = None
+    web_retriever: Annotated[str | None, field_of("web_retriever")] = None
+    include_categories: Annotated[list[str] | None, field_of("include_categories")] = None
+    exclude_categories: Annotated[list[str] | None, field_of("exclude_categories")] = None
+    include_domains: Annotated[list[str] | None, field_of("include_domains")] = None
+    exclude_domains: Annotated[list[str] | None, field_of("exclude_domains")] = None
+    knowledge_model: Annotated[str | None, field_of("knowledge_model")] = None
 
 
 class TextContext(RequestPart):
@@ -212,7 +211,7 @@ class ExtractRequest(JudgeOptions, TextContext):
     """A text to split into sentences and fact units."""
 
     text: Text = Field(min_length=1)
-    units: Annotated[str | None, of("units")] = None
+    units: Annotated[str | None, field_of("units")] = None
 
 
 class CheckRequest(SourceOptions, TextContext):
@@ -228,8 +227,8 @@ class SearchRequest(RequestBody):
     """Queries to the server's index."""
 
     queries: list[Line] = Field(min_length=1, max_length=100)
-    passages: Annotated[int | None, of("passages")] = None
-    retriever: Annotated[str | None, of("retriever")] = None
+    passages: Annotated[int | None, field_of("passages")] = None
+    retriever: Annotated[str | None, field_of("retriever")] = None
 
 
 class Claim(RequestPart):
@@ -287,8 +286,8 @@ class VerifyRequest(JudgeOptions, AfterExtract):
     answers: list[SourceAnswer] | None = Field(
         None, max_length=50_000, description="in place of `passages`"
     )
-    mode: Annotated[str | None, of("mode")] = None
-    tie: Annotated[str | None, of("tie")] = None
+    mode: Annotated[str | None, field_of("mode")] = None
+    tie: Annotated[str | None, field_of("tie")] = None
 
 
 class ScoreUnit(RequestPart):
@@ -324,8 +323,8 @@ class ScoreRequest(RequestBody):
     passages: list[ScorePassage] = Field([], max_length=50_000)
     sources: list[Name] = Field(max_length=20, description="in the order they are asked")
     n_sentences: int = Field(ge=0, le=MAX_ITEMS)
-    mode: Annotated[str, of("mode")] = SEQ
-    tie: Annotated[str, of("tie")] = NOT_FACTUAL
+    mode: Annotated[str, field_of("mode")] = SEQ
+    tie: Annotated[str, field_of("tie")] = NOT_FACTUAL
     extraction_failed: bool = Field(
         False,
         description="whether a sentence without a claim may be one that a failed extraction lost",
@@ -340,7 +339,7 @@ class ScoreRequest(RequestBody):
 class LeaveOut(BaseModel):
     """The evidence that a reader left out of a result; the scores are those of the rest."""
 
-    # They are in an address, which a server reads up to a limit (`server.py`).
+    # These are in an address, whose length the server limits (`server.py`).
     without: list[Annotated[str, Field(max_length=250)]] = Field(
         [], max_length=500, description="ids of passages"
     )
@@ -366,7 +365,7 @@ class LabelRequest(RequestBody):
     note: Word | None = Field(None, description="a comment, as on why the verdict is wrong")
 
     def of_run(self, run: str) -> Label:
-        """Return the label as one of a run that was given on the page; a result is of no run."""
+        """Return the row of `labels` for a run; the result of a check has the run ""."""
         columns = self.model_dump()
         return Label(
             run, **columns, stratum=None, weight=None, annotator=PAGE_SHEET, sheet=PAGE_SHEET
@@ -380,7 +379,7 @@ _COLUMN_OF_KEYS = f"^{_COLUMN_OF_KEY}(,{_COLUMN_OF_KEY})*$"
 class UploadOptions(SourceOptions):
     """The options of an upload. `name` is its name in lists."""
 
-    model_config = ConfigDict(strict=False)  # a query has texts alone
+    model_config = ConfigDict(strict=False)  # all values in an address are text
 
     name: Name = "upload"
     map: Word | None = Field(
@@ -408,11 +407,11 @@ def job_of(service: Service, asked: JudgeOptions, sources: Sequence[str] | None)
     return job_of_text(flags, sources or service.setup.sources)
 
 
-def installed(registry: Registry[Any], *names: str | None) -> None:
+def require_installed(registry: Registry[Any], *names: str | None) -> None:
     """Raise UsageError for a plug-in that is not installed under a name.
 
-    On a command line a plug-in may also be a file with code or a model to fetch; in a request
-    never.
+    On a command line, but never in a request, a plug-in may be a file with code or a model to
+    fetch.
     """
     for name in names:
         if name is not None and name not in registry.types():
@@ -422,7 +421,7 @@ def installed(registry: Registry[Any], *names: str | None) -> None:
 def flags_of(
     service: Service, asked: JudgeOptions, sources: Sequence[str] | None
 ) -> dict[str, Any]:
-    """Return the fields of a request that are flags of `ufo evaluate`, with the service's flags."""
+    """Return the flags of `ufo evaluate` for a request: its own and those of the service."""
     values = asked.model_dump(include=_FLAGS, exclude_none=True)
     if isinstance(asked, VerifyRequest):
         del values["passages"]  # in this request the passages themselves, not their number

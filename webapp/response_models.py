@@ -12,8 +12,8 @@ HTML: dict[int | str, dict[str, Any]] = {200: {"content": {"text/html": {}}}}
 CSV: dict[int | str, dict[str, Any]] = {200: {"content": {"text/csv": {}}}}
 
 
-def attached(name: str) -> dict[str, str]:
-    """Return the headers of a response that a browser saves as a file of that name."""
+def attachment(name: str) -> dict[str, str]:
+    """Return the headers with which a browser saves a response as a file of that name."""
     return {"Content-Disposition": f'attachment; filename="{name}"'}
 
 
@@ -39,7 +39,7 @@ _PASSAGE = TypeAdapter(Passage)
 
 
 def _passage(passage: object) -> object:
-    """Return an object as a record, which a strict model takes only as such."""
+    """Return an object as a record, the only form that a strict model takes."""
     try:
         return _PASSAGE.validate_python(passage)
     except ValidationError as error:
@@ -176,8 +176,7 @@ class Setting(BaseModel):
 
 
 class Options(BaseModel):
-    """What the service can do: its judges and sources, and the settings of a request with the
-    values that hold here."""
+    """The judges and sources of the service, and its defaults for a request's settings."""
 
     version: str
     settings: list[Setting]
@@ -217,7 +216,7 @@ class RunInfo(BaseModel):
 
 
 class RunFigures(BaseModel):
-    """What the list of runs shows of a run, read from its tables. `words` say its score as the
+    """The figures of a run in the list of runs, read from its tables. `words` say its score as the
     overview does, or why there is none; `models` are those that gave the responses."""
 
     score: float | None
@@ -229,8 +228,7 @@ class RunFigures(BaseModel):
 
 
 class ListedRun(RunInfo):
-    """A run in a list. `figures` are there where they were asked for; `problem` says why a run
-    cannot be read."""
+    """A run in a list, with `figures` on request; `problem` says why a run cannot be read."""
 
     figures: RunFigures | None = None
     problem: str | None = None

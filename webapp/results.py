@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import HTMLResponse, Response
 
-from ufo.pipelines.reports.checked import selected
+from ufo.pipelines.reports.checked import select_evidence
 from ufo.schemas.errors import RunError
 from ufo.schemas.labels import Label
 from ufo.webapp import response_models, trash
@@ -22,18 +22,18 @@ from ufo.webapp.response_models import RESULT, KeptResult
 from ufo.webapp.service import Service, ServiceDep
 
 router = APIRouter(prefix="/results", tags=["check"])
-_LABELLING = Lock()  # a label is added to the result's file
+_LABELLING = Lock()  # to add a label, the result's file is read and written
 
 
 @router.get("/{result_id}", response_model=KeptResult)
 async def show_result(
     result_id: ResultId, counts: Annotated[LeaveOut, Query()], service: ServiceDep
 ) -> Response:
-    """Return the result of a check, without judging anything again."""
-    await service.under_way.ended(result_id)
+    """Return the stored result of a check."""
+    await service.under_way.wait_for_end(result_id)
 
     def content() -> bytes:
-        return RESULT.dump_json(selected(_read(service, result_id), counts.selection))
+        return RESULT.dump_json(select_evidence(_read(service, result_id), counts.selection))
 
     return Response(await run_in_threadpool(content), media_type="application/json")
 
@@ -43,7 +43,7 @@ def report_result(
     result_id: ResultId, counts: Annotated[LeaveOut, Query()], service: ServiceDep
 ) -> HTMLResponse:
     """Return the report of a checked text as a file: one page with its claims and evidence."""
-    whole = selected(_read(service, result_id), counts.selection)
+    whole = select_evidence(_read(service, result_id), counts.selection)
     return report_answer(whole, counts.selection, service.setup.version)
 
 

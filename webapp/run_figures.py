@@ -1,4 +1,4 @@
-"""Read what the list of runs shows of each run, and keep it: a finished run stays as it is."""
+"""Cache the figures of the list of runs, since a finished run does not change."""
 
 from collections.abc import Mapping, Sequence
 from threading import Lock
@@ -20,7 +20,7 @@ GROUP BY run
 
 
 class KnownFigures:
-    """The figures of the runs that were listed. Safe to use from several threads."""
+    """A cache of the figures of the listed runs. Safe to use from several threads."""
 
     def __init__(self) -> None:
         self._known: dict[object, RunFigures] = {}
@@ -30,15 +30,15 @@ class KnownFigures:
         """Return the figures of runs by their names, or why a run cannot be read."""
         damaged: dict[str, str] = {}
         with self._reading:
-            kept = {_version(run) for run in runs}
-            self._known = {key: one for key, one in self._known.items() if key in kept}
+            listed = {_version(run) for run in runs}
+            self._known = {key: known for key, known in self._known.items() if key in listed}
             new = [run for run in runs if _version(run) not in self._known]
-            for at in range(0, len(new), _AT_ONCE):
-                damaged |= self._read(new[at : at + _AT_ONCE])
+            for start in range(0, len(new), _AT_ONCE):
+                damaged |= self._read(new[start : start + _AT_ONCE])
             return {run.name: damaged.get(run.name) or self._known[_version(run)] for run in runs}
 
     def _read(self, runs: Sequence[Run]) -> dict[str, str]:
-        """Read the figures of runs; return by name why some of them cannot be read."""
+        """Read the figures of runs, and return the damage of unreadable runs by their names."""
         try:
             with Results(runs) as results:
                 scores = main_scores(results)

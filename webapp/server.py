@@ -1,4 +1,4 @@
-"""Serve the app with uvicorn on one address until interrupted."""
+"""Serve the app with uvicorn on one address."""
 
 import asyncio
 import socket
@@ -19,8 +19,8 @@ _ENDING_SECONDS = 5
 _TOO_SLOW = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
 
-def punctual(seconds: float) -> type[H11Protocol]:
-    """Return a protocol that cuts a connection whose headers take longer than so many seconds.
+def header_deadline(seconds: float) -> type[H11Protocol]:
+    """Return a protocol that cuts a connection if a request's headers take longer than `seconds`.
 
     uvicorn limits how long a connection may be idle after a response, but neither how long its
     first request may take to begin, nor how long the headers of any request may take. The time
@@ -78,7 +78,7 @@ def serve(setup: Setup, host: str = "127.0.0.1", port: int = 8080) -> None:
             f"--host {host!r} opens the service to other computers, which needs a token in "
             "UFO_TOKEN; without one it serves this computer alone: --host 127.0.0.1"
         )
-    listening = _listening(host, port)
+    listening = _listen(host, port)
     shown = f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{listening.getsockname()[1]}/"
     print(f"ufo: serving at {address}  (Ctrl-C ends it)", file=sys.stderr, flush=True)
@@ -90,9 +90,9 @@ def serve(setup: Setup, host: str = "127.0.0.1", port: int = 8080) -> None:
 
 
 @contextmanager
-def served(setup: Setup) -> Iterator[str]:
+def serve_in_thread(setup: Setup) -> Iterator[str]:
     """Serve in a thread on a free port and yield the address; for tests and benchmarks."""
-    listening = _listening("127.0.0.1", 0)
+    listening = _listen("127.0.0.1", 0)
     server = _server(setup)
     thread = threading.Thread(target=server.run, args=([listening],), name="ufo-web", daemon=True)
     with listening:
@@ -108,7 +108,7 @@ def _server(setup: Setup) -> uvicorn.Server:
     return uvicorn.Server(
         uvicorn.Config(
             create_app(setup),
-            http=punctual(setup.limits.header_seconds),
+            http=header_deadline(setup.limits.header_seconds),
             log_level="warning",
             server_header=False,
             # Otherwise a header could name another client, and rates are counted by client.
@@ -120,7 +120,7 @@ def _server(setup: Setup) -> uvicorn.Server:
     )
 
 
-def _listening(host: str, port: int) -> socket.socket:
+def _listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # Where a socket names its protocol, asyncio sends the last part of a response at once.
     # Otherwise that waits 40 ms, until the client acknowledges the first part.

@@ -1,4 +1,4 @@
-"""Hold the settings of the service, and the objects that its endpoints share."""
+"""Hold the state that all endpoints of the service share."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -68,7 +68,7 @@ class Service:
         return default_judge(self.settings.base_url) == LLM
 
     async def tidy(self) -> None:
-        """Delete what need not be kept any more, now and every hour."""
+        """Delete old drafts, results and trash, now and every hour."""
         while True:
             for shelf in (self.drafts, self.kept):
                 await asyncio.to_thread(shelf.tidy)

@@ -19,7 +19,7 @@ from ufo.transforms.sources.defaults import PASSAGES, RETRIEVER
 from ufo.transforms.sources.fact_source import FactSource, Found, Retrieved
 from ufo.transforms.votes import SINGLE
 from ufo.webapp import request_models, response_models
-from ufo.webapp.bridge import on_the_loop
+from ufo.webapp.bridge import run_on_loop
 from ufo.webapp.request_models import job_of, record_of
 from ufo.webapp.service import Service, ServiceDep
 
@@ -150,7 +150,7 @@ def _ranked(hits: Iterable[tuple[float | None, Passage]]) -> list[response_model
 
 
 class _Answers(FactSource):
-    """A source's answers to each claim, as given in a request."""
+    """A fact source that gives the answers of a request."""
 
     def __init__(self, name: str, source_answers: Sequence[response_models.SourceAnswer]) -> None:
         self.name = name
@@ -174,14 +174,14 @@ async def _done(
             return await work(sources, judge)
 
     with service.checks.slot():
-        return await on_the_loop(run(), service.setup.limits.check_seconds)
+        return await run_on_loop(run(), service.setup.limits.check_seconds)
 
 
 def _record_of(asked: request_models.AfterExtract, references: Sequence[str] = ()) -> InputRecord:
-    """Return a record of given claims; without a response their texts are its text.
+    """Return the input record of a request; without a response, its text is that of the claims.
 
     Raises:
-        DoesNotFit: there are claims of two kinds, or none and no text of which /extract found none.
+        DoesNotFit: it has claims of both kinds, or neither claims nor a text.
     """
     claims = asked.claims or asked.fact_units
     whole = asked.text or (asked.response and asked.response.text)

@@ -13,7 +13,7 @@ _SECONDS = 3_600.0
 
 
 def discard(path: Path) -> None:
-    """Move a file or folder to the trash of its folder, and empty the trash of what is old.
+    """Move a file or folder to the trash of its folder, and empty that trash of old files.
 
     Raises:
         NotFound: it is not there.
@@ -44,7 +44,7 @@ def restore(path: Path) -> None:
 
 
 def empty(trash: Path) -> None:
-    """Delete for good what lies in a trash for longer than an hour."""
+    """Delete for good the files and folders that were in a trash for over an hour."""
     for path in trash.glob("*"):
         with suppress(FileNotFoundError):  # another request deletes it, too
             if path.stat().st_mtime < time.time() - _SECONDS:

@@ -58,11 +58,11 @@ async def upload(
 
 @router.post(
     "/columns",
-    # An empty file is one, too.
+    # The body may be missing: a file may be empty.
     openapi_extra=_body(f"A file, or its first and last {PART_BYTES:,} bytes", required=False),
 )
 async def columns(request: Request, size: Annotated[int, Query(ge=0)] = 0) -> Recognised:
-    """Return what a file of `size` bytes is, and the key that each column is read as."""
+    """Return the format of a file of `size` bytes, and the key that each column is read as."""
     sent = bytearray()
     async for chunk in request.stream():
         sent += chunk
@@ -93,7 +93,7 @@ async def known_upload(upload_id: UploadId, service: ServiceDep) -> Upload:
 async def follow_upload(
     upload: Annotated[Upload, Depends(known_upload)], service: ServiceDep
 ) -> AsyncIterator[ServerSentEvent]:
-    """Stream the state of an upload, at each change and as often as that of a check, to its end."""
+    """Stream the state of an upload until it ends, at each change and at regular intervals."""
     async for status in upload.states(service.setup.limits.pulse_seconds):
         yield ServerSentEvent(event="status", data=status)
 
@@ -123,16 +123,16 @@ def download_upload(upload_id: UploadId, service: ServiceDep) -> FileResponse:
     upload = service.uploads.by_id(upload_id)
     if upload.status.run is None:
         raise Conflict(f"the upload is {upload.status.state}, so there is nothing to download")
-    return _zipped(service.runs.named(upload.status.run))
+    return _zip(service.runs.by_name(upload.status.run))
 
 
 @router.get("/runs/{run}/parquet", response_class=FileResponse, responses=_ZIP)
 def download_run(run: RunName, service: ServiceDep) -> FileResponse:
     """Return the Parquet files of a run as a zip, as its manifest lists them."""
-    return _zipped(service.runs.named(run))
+    return _zip(service.runs.by_name(run))
 
 
-def _zipped(run: Run) -> FileResponse:
+def _zip(run: Run) -> FileResponse:
     descriptor, path = tempfile.mkstemp(prefix="ufo-", suffix=".zip")
     # Parquet is already compressed.
     with os.fdopen(descriptor, "wb") as out, zipfile.ZipFile(out, "w") as archive:
@@ -141,7 +141,7 @@ def _zipped(run: Run) -> FileResponse:
             for file in files:
                 inside = f"run={run.name}/{file.relative_to(run.folder).as_posix()}"
                 archive.write(file, inside)
-    # A run's name may have characters that no header can; the file's name is ours.
+    # The name is fixed: that of a run may have characters that a header cannot have.
     return FileResponse(
         path,
         media_type="application/zip",

@@ -35,12 +35,12 @@ OVER = ("finished", "deleted", *_KEPT)
 
 FOLDER = ".uploads"
 _STATUS = "status.json"
-_OWNER = "UFO_OWNER"  # the process that the command ends with
+_OWNER = "UFO_OWNER"  # the variable with the process at whose end the command ends
 _MOST_WAITING = 20
 _LOG_LINES = 20
 _LOG_WIDTH = 1_000
 _PROGRESS = "progress"  # the message of the command's log lines on its progress
-_READING = "reading"  # the one of the line before its input is read
+_READING = "reading"  # the message of the line before the input is read
 _WRONG_FILE = ("NothingUsable", "NothingToEvaluate")  # kinds of errors
 _ENDING_SECONDS = 20.0
 
@@ -90,12 +90,12 @@ class Upload:
     @property
     def file(self) -> Path:
         """The file as it was sent, under its own name, which rows and messages show."""
-        # A name is the user's: it may have folders, or characters that patterns of files have.
+        # The user's name may have folders, or characters with a meaning in file patterns.
         name = re.sub(r"[^\w .()-]", "_", self.status.name.replace("\\", "/").split("/")[-1])
         return self.folder / "input" / (name.strip(" .")[:100] or "responses")
 
-    def hear(self, line: str) -> None:
-        """Read a line of the command's log: JSON, except for lines before logging starts."""
+    def read_log_line(self, line: str) -> None:
+        """Update the state by a line of the command's log: JSON, or text before logging starts."""
         try:
             event = dict(json.loads(line))
         except (ValueError, TypeError):
@@ -111,29 +111,29 @@ class Upload:
             # The user knows the file's name, but not the service's folders.
             message = str(event["message"]).replace(str(self.file), self.status.name)
             results = re.escape(str(self.run.parent))
-            self.say(in_fields(re.sub(rf"{results}[^\s'\";]*", "its run", message)))
+            self.add_to_log(in_fields(re.sub(rf"{results}[^\s'\";]*", "its run", message)))
 
-    def say(self, text: str) -> None:
-        """Add a line to the log, which keeps the last ones."""
+    def add_to_log(self, text: str) -> None:
+        """Add a line to the log, of which only the last lines are kept."""
         self.status.log = [*self.status.log, text[:_LOG_WIDTH]][-_LOG_LINES:]
 
     async def states(self, pulse_seconds: float) -> AsyncIterator[dict[str, Any]]:
-        """Yield the state at each change, and at least so often, until it is over."""
+        """Yield the state at each change, and every `pulse_seconds`, until the upload is over."""
         while True:
             changed = self.changed
-            self.clock()
+            self.update_seconds()
             yield asdict(self.status)
             if self.status.state in OVER:
                 return
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(changed.wait(), pulse_seconds)
 
-    def clock(self) -> None:
-        """Take the time since its evaluation began."""
+    def update_seconds(self) -> None:
+        """Update the time since the evaluation began."""
         if self.status.state == "running":
             self.status.seconds = round(time.monotonic() - self.began, 1)
 
-    def tell(self) -> None:
+    def notify(self) -> None:
         """Wake the tasks that wait for a change of the state."""
         self.changed.set()
         self.changed = asyncio.Event()
@@ -172,7 +172,7 @@ class Uploads:
         self._load()
 
     def listed(self) -> list[Upload]:
-        """Return all, the newest first."""
+        """Return all uploads, the newest first."""
         return [one for one in self._known.values() if one.status.state != "deleted"][::-1]
 
     def by_id(self, identifier: str) -> Upload:
@@ -233,7 +233,7 @@ class Uploads:
         is_kept = upload.status.state in _KEPT
         if is_kept:
             upload.hold()
-        upload.keep()  # what an earlier service left is not under way when it comes back
+        upload.keep()  # else a restored upload of an earlier service would be under way
         discard(upload.folder)
         if is_kept and upload.run.exists():
             discard(upload.run)
@@ -272,16 +272,16 @@ class Uploads:
 
     async def close(self) -> None:
         """Stop the waiting uploads, then the running ones."""
-        going = [one.work for one in self.listed() if one.work is not None]
-        for work in going:
-            work.cancel()
-        await asyncio.gather(*going, return_exceptions=True)
+        tasks = [upload.work for upload in self.listed() if upload.work is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     def _begin(self, upload: Upload) -> None:
         upload.status.state = "waiting"
         upload.keep()
         upload.work = asyncio.create_task(self._evaluate(upload))
-        upload.tell()
+        upload.notify()
 
     async def _evaluate(self, upload: Upload) -> None:
         status = upload.status
@@ -290,7 +290,7 @@ class Uploads:
             async with self._places:
                 status.state, status.phase = "running", "starting"
                 upload.began = time.monotonic()
-                upload.tell()
+                upload.notify()
                 status.exit_code = await self._run(upload)
             manifest = manifest_of(str(upload.run))
             # A run without a usable judgement is finished, too, and its rows have the reasons.
@@ -303,14 +303,14 @@ class Uploads:
             state = "stopped"
             raise
         except (OSError, ValueError, RunError) as error:
-            upload.say(f"the evaluation could not be done: {error}")
+            upload.add_to_log(f"the evaluation could not be done: {error}")
         finally:
-            upload.clock()
+            upload.update_seconds()
             status.state = state
             status.resumable = status.resumable and status.exit_code != EXIT_USAGE
             upload.keep()
             upload.lock.release()
-            upload.tell()
+            upload.notify()
 
     async def _run(self, upload: Upload) -> int:
         process = await asyncio.create_subprocess_exec(
@@ -333,8 +333,8 @@ class Uploads:
         assert process.stderr is not None
         try:
             async for line in _lines(process.stderr):
-                upload.hear(line)
-                upload.tell()
+                upload.read_log_line(line)
+                upload.notify()
             return await process.wait()
         finally:
             await _end(process)
@@ -356,7 +356,7 @@ class Uploads:
                         upload.status.state = "stopped"
                 except Timeout:
                     continue
-                upload.say("the service ended before it was finished; resume it")
+                upload.add_to_log("the service ended before it was finished; resume it")
             self._known[upload.status.id] = upload
 
 

@@ -22,9 +22,9 @@ from ufo.pipelines.options.option import Option, options_of
 from ufo.pipelines.reports.comparison import (
     MOST_SHOWN,
     NothingToCompare,
-    nothing_compared,
+    add_verdict,
+    empty_comparison,
     undecided_gate,
-    with_verdict,
 )
 from ufo.pipelines.reports.tabular import page, print_rows, print_table, tell_left_out
 from ufo.pipelines.runs.comparison import compare
@@ -93,10 +93,10 @@ def _compare(args: argparse.Namespace) -> int:
         if level is None:
             raise
         if args.json:
-            print_json(nothing_compared(error))
+            print_json(empty_comparison(error))
         print(undecided_gate(error.message), file=sys.stderr)
         return EXIT_BELOW
-    comparison = comparison | {"worse": False} if level is None else with_verdict(comparison, level)
+    comparison = comparison | {"worse": False} if level is None else add_verdict(comparison, level)
     if args.json:
         print_json(comparison)
     else:

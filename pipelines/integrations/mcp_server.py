@@ -26,7 +26,7 @@ from ufo.transforms.job import Job
 from ufo.transforms.llm.request import LlmError
 from ufo.transforms.sources.fact_source import SOURCES, Found
 from ufo.webapp import request_models
-from ufo.webapp.bridge import on_the_loop
+from ufo.webapp.bridge import run_on_loop
 from ufo.webapp.limits import Refused, ServiceLimits, Slots
 
 _NOTICE: Final = (
@@ -44,15 +44,15 @@ class CheckArguments(request_models.RequestBody, request_models.TextContext):
     references: list[request_models.Text] = Field(
         [], max_length=100, description="texts that are trusted"
     )
-    sources: Annotated[list[str] | None, request_models.of("sources")] = None
+    sources: Annotated[list[str] | None, request_models.field_of("sources")] = None
 
 
 class SearchArguments(request_models.RequestBody):
     """Search the index or the web for passages on a question or a claim."""
 
     query: request_models.Line
-    sources: Annotated[list[str] | None, request_models.of("sources")] = None
-    passages: Annotated[int | None, request_models.of("passages")] = None
+    sources: Annotated[list[str] | None, request_models.field_of("sources")] = None
+    passages: Annotated[int | None, request_models.field_of("passages")] = None
 
 
 Tool = Callable[[Any], Coroutine[Any, Any, dict[str, Any]]]
@@ -78,7 +78,7 @@ class Tools:
         Raises:
             UsageError: one of them is wrong, or cannot serve.
         """
-        request_models.installed(
+        request_models.require_installed(
             SOURCES, *(name for name in sources or () if name not in (self._sources or ()))
         )
         chosen = sources or self._sources
@@ -108,7 +108,7 @@ class Tools:
                     f"the call has {size:,} bytes; send {self._limits.body_bytes:,} at most"
                 )
             with self._slots.slot():
-                result = await on_the_loop(tool(kind(**arguments)), self._limits.check_seconds)
+                result = await run_on_loop(tool(kind(**arguments)), self._limits.check_seconds)
         except Exception as error:
             message = mcp.TextContent(type="text", text=_explained(error))
             return mcp.CallToolResult(content=[message], is_error=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ufo.pipelines.options.groups import ModelOptions
-from ufo.pipelines.options.judge_flags import default_judge, not_taken
+from ufo.pipelines.options.judge_flags import default_judge, options_not_taken
 from ufo.pipelines.options.option import names_of
 from ufo.pipelines.options.settings import Settings
 from ufo.schemas.errors import DoesNotFit, SourceUnavailable, UsageError
@@ -45,7 +45,7 @@ def choose_sources(settings: Settings) -> ChosenSources:
         SourceUnavailable: a source named explicitly is not configured.
         PluginError: a plug-in does not load.
     """
-    settings.made_judge()
+    settings.create_judge()
     explicit = settings.sources is not None
     wanted = settings.sources or _defaults()
     specs: list[SourceSpec] = []
@@ -139,7 +139,7 @@ def fitting_flags(
     sources takes."""
     flags = {**usual, **asked}
     judge = JUDGES.spec(flags.get("judge") or default_judge(flags.get("base_url")), {})
-    others = not_taken(judge, flags)
+    others = options_not_taken(judge, flags)
     if sources:
         others.update(_unused(judge, [SOURCES.spec(source) for source in sources]))
     return {name: value for name, value in flags.items() if name in asked or name not in others}

@@ -8,7 +8,7 @@ from ufo.pipelines.options.beam_flags import (
     on_dataflow,
 )
 from ufo.pipelines.options.config_file import ParsedOptions, parse_options, read_config_file
-from ufo.pipelines.options.dataflow import with_defaults
+from ufo.pipelines.options.dataflow import add_defaults
 from ufo.pipelines.options.groups import GROUPS, OF_TEXT
 from ufo.pipelines.options.judge_flags import check_judge
 from ufo.pipelines.options.option import Option, Parser
@@ -86,7 +86,7 @@ def _settings(kind: type[S], parser: Parser, options: ParsedOptions) -> S:
     definitions = {**filed.sources, **options.sources}
     settings = kind(**values, source_definitions=definitions, beam=tuple(beam))
     if on_dataflow(beam) and not settings.dry_run:
-        settings = with_defaults(settings)
+        settings = add_defaults(settings)
     return settings.checked()
 
 

@@ -103,7 +103,7 @@ def parse_options(values: Mapping[str, Any], parser: Parser) -> ParsedOptions:
         if value is not False
     ]
     return ParsedOptions(
-        {**parser.checked(of_run), **chosen}, sources, judges, beam_flags(flags, parser)
+        {**parser.check_values(of_run), **chosen}, sources, judges, beam_flags(flags, parser)
     )
 
 

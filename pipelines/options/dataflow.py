@@ -22,7 +22,7 @@ _MACHINE = "e2-standard-2"
 _MOST_WORKERS = 10
 
 
-def with_defaults(settings: S) -> S:
+def add_defaults(settings: S) -> S:
     """Return the settings of a run on Dataflow with the defaults for it.
 
     Raises:

@@ -66,10 +66,12 @@ def check_judge(values: dict[str, Any], definitions: Definitions, parser: Parser
             what = f"option of the judge {spec.name!r} ({spec.type})"
             known = sorted(taken | parameters.keys()) or ["no options"]
             raise UsageError(unknown_value(what, name, known))
-    values |= parser.checked({name: spec.options[name] for name in taken & spec.options.keys()})
+    values |= parser.check_values(
+        {name: spec.options[name] for name in taken & spec.options.keys()}
+    )
     for name in values:
         if name in _OF_SOME - taken:
-            raise DoesNotFit(_for_another(name, spec))
+            raise DoesNotFit(_message_for_other_judge(name, spec))
     own = {name: value for name, value in spec.options.items() if name not in taken}
     values["judge"] = replace(spec, options=own)
     if values.get("verifier") is not None:
@@ -89,7 +91,7 @@ def _formulation(values: Mapping[str, Any]) -> str:
     return str(values.get("formulation") or formulation_of(values.get("model") or ""))
 
 
-def _for_another(name: str, spec: Spec) -> str:
+def _message_for_other_judge(name: str, spec: Spec) -> str:
     takers = sorted(_takers(name), key=lambda one: (one[1].needs_endpoint, one[0]))
     judges = " or ".join(f"--judge {type_name}" for type_name, _ in takers) or "another judge"
     reached = all(kind.needs_endpoint for _, kind in takers)
@@ -110,7 +112,7 @@ def _takers(name: str) -> Iterator[tuple[str, Any]]:
             continue  # reported when this judge is used
 
 
-def not_taken(spec: Spec, values: Mapping[str, Any]) -> set[str]:
+def options_not_taken(spec: Spec, values: Mapping[str, Any]) -> set[str]:
     """Return the options that a judge does not take, in the formulation that these values say."""
     others = _OF_SOME - flags_of(spec)
     if _formulation(values) != FUNCTION:

@@ -99,7 +99,7 @@ class Option:
             added = group.add_argument(flag, nargs="+", action="extend")
         else:
             added = group.add_argument(flag, type=self.value_of)
-        added.help = argparse.SUPPRESS if self.expert else self.described
+        added.help = argparse.SUPPRESS if self.expert else self.description
         added.metavar = self.metavar
 
     @property
@@ -131,7 +131,7 @@ class Option:
         )
 
     @property
-    def described(self) -> str:
+    def description(self) -> str:
         """Its help, with what each of its choices means and which is the default."""
         if not isinstance(self.choices, Mapping):
             return self.help
@@ -261,7 +261,7 @@ class Parser(argparse.ArgumentParser):
         values = ((name, getattr(parsed, name)) for name in self.options)
         return {name: value for name, value in values if value is not None}
 
-    def checked(self, values: Mapping[str, object]) -> dict[str, Any]:
+    def check_values(self, values: Mapping[str, object]) -> dict[str, Any]:
         """Return the values of options by their names, checked; None is left out.
 
         Raises:

@@ -158,7 +158,7 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
             judge.name, judge.type, options, judge.instance, llm=llm_settings, client=asked
         )
 
-    def made_judge(self) -> Judge:
+    def create_judge(self) -> Judge:
         """Return the judge, made in this process.
 
         Raises:
@@ -172,7 +172,7 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
             raise DoesNotFit(f"the judge {self.judge.name!r} cannot judge: {reason}")
         return judge
 
-    def said_by_verifier(self) -> str:
+    def verifier_accuracy(self) -> str:
         """Return what a verifier of the user's own file says of its accuracy; "" for others."""
         name = self.verifier_used()
         return make_verifier(name).accuracy() if name and is_file_type(name) else ""
@@ -183,9 +183,9 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
             return None
         return self.verifier or DEFAULT_VERIFIER
 
-    def judge_print(self) -> dict[str, Any]:
+    def judge_fingerprint(self) -> dict[str, Any]:
         """Return the judge's part of a fingerprint."""
-        entries: dict[str, Any] = {"judge": JUDGES.described(self.judge, self.made_judge())}
+        entries: dict[str, Any] = {"judge": JUDGES.described(self.judge, self.create_judge())}
         verifier, llm_settings = self.verifier_used(), self.llm()
         if verifier:
             entries["verifier"] = described(verifier)
@@ -298,7 +298,7 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
         """Return the options that results depend on, except the sources, for the fingerprint. A
         switch or a number that is not set is left out."""
         options = {name: getattr(self, name) for name in self.affecting_names(Affects.RESULTS)}
-        return {name: value for name, value in options.items() if value} | self.judge_print()
+        return {name: value for name, value in options.items() if value} | self.judge_fingerprint()
 
 
 S = TypeVar("S", bound=Settings)

@@ -114,7 +114,7 @@ def checked_response(
     )
 
 
-def selected(whole: Whole, selection: Selection | None) -> Whole:
+def select_evidence(whole: Whole, selection: Selection | None) -> Whole:
     """Return a response with the scores and verdicts of the selected evidence alone; all rows of
     evidence stay. None selects all."""
     if selection is None:
@@ -144,7 +144,7 @@ def _scores(
     }
 
 
-def counting(rows: CheckedText, selection: Selection) -> list[Evidence]:
+def selected_evidence(rows: CheckedText, selection: Selection) -> list[Evidence]:
     """Return the evidence that a selection keeps; evidence without a passage always counts."""
     passages = {passage.passage_id: passage for passage in rows.passages}
     return [
@@ -158,7 +158,7 @@ def _left_out(rows: CheckedText, selection: Selection) -> LeftOut:
     passages, kinds = sorted(selection.without_passages), sorted(selection.without_categories)
     if not (passages or kinds):
         return LeftOut()
-    gone = len(rows.evidence) - len(counting(rows, selection))
+    gone = len(rows.evidence) - len(selected_evidence(rows, selection))
     which = [quantity(len(passages), "passage")] if passages else []
     which += [f"all of the category {kind!r}" for kind in kinds]
     words = (
@@ -195,12 +195,12 @@ def basis_of(
         judge=f"Judge {who}.",
         trust=trust_line([judge], models, judged),
         judged_by=trust_figures(models, judged) if judge == NAME else "",
-        sources=[_described(source, response) for source in sources],
+        sources=[_describe(source, response) for source in sources],
         language=_language(response),
     )
 
 
-def _described(source: SourceSpec, response: Response) -> str:
+def _describe(source: SourceSpec, response: Response) -> str:
     name, options = source.name, source.options
     if source.type == "reference":
         count = response.n_references

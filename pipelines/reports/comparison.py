@@ -125,7 +125,7 @@ def compare_runs(results: Results, titled: bool = False, least_shared: float = L
         left_out["notes"].insert(0, f"{CANNOT}: {undecided}")
     return {
         **comparison,
-        **_in_words(called, comparison | paired | of, noun, "one-sided p"),
+        **_headline(called, comparison | paired | of, noun, "one-sided p"),
         "basis": _basis(comparison),
         "decided": not undecided,
         "undecided": undecided or None,
@@ -133,7 +133,7 @@ def compare_runs(results: Results, titled: bool = False, least_shared: float = L
         "shared_b": of["n"] / of["n_b"],
         **sides,
         **left_out,
-        "questions": _changed(results, sides),
+        "questions": _changed_questions(results, sides),
         "turned": turned,
         "lost": lost,
         "won": len(turned) - lost,
@@ -193,10 +193,10 @@ def compare_models(results: Results, model: str, other: str) -> Row:
         "run": run.name,
         **sides,
         **comparison,
-        **_in_words((model, other), comparison, noun, "p"),
+        **_headline((model, other), comparison, noun, "p"),
         **left_out,
         "basis": f"{both if paired else apart}, in {run.title}",
-        "questions": _changed(results, sides),
+        "questions": _changed_questions(results, sides),
     }
 
 
@@ -251,7 +251,7 @@ def _basis(comparison: Row) -> str:
     return sentence
 
 
-def _in_words(names: Sequence[str], comparison: Row, noun: Noun, test: str) -> dict[str, Any]:
+def _headline(names: Sequence[str], comparison: Row, noun: Noun, test: str) -> dict[str, Any]:
     """Return the two sides, and a sentence on their difference that names the questions it is of
     and says whether it is significant. `test` is the name of its p value."""
     older, newer = names
@@ -326,12 +326,12 @@ def _as_a_whole(row: Row) -> str:
     return f"{score_in_words(row)}; {claims}{contradicted} in {responses}"
 
 
-def _changed(results: Results, sides: Mapping[str, str | None]) -> list[Row]:
+def _changed_questions(results: Results, sides: Mapping[str, str | None]) -> list[Row]:
     rows: list[Row] = results.query(_CHANGED, {**sides, "most": MOST_SHOWN}).to_pylist()
     return rows
 
 
-def with_verdict(comparison: Row, level: float) -> Row:
+def add_verdict(comparison: Row, level: float) -> Row:
     """Return a comparison of runs with what a gate at this level of p makes of it: `worse` says
     whether the drop is significant, None where nothing is `decided`."""
     undecided = comparison["undecided"] or _too_few_equal(comparison, level) or None
@@ -354,7 +354,7 @@ def _too_few_equal(comparison: Row, level: float) -> str:
     return f"{drop}, and a sign test at p < {level:g} takes {quantity(needed, 'pair')}"
 
 
-def nothing_compared(error: NothingToCompare) -> Row:
+def empty_comparison(error: NothingToCompare) -> Row:
     """Return what stands for a comparison, in JSON, where there is nothing to compare."""
     return {"decided": False, "undecided": error.message, "worse": None}
 

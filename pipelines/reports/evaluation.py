@@ -261,7 +261,7 @@ class Recall(FinishedRun):
         return text_of(partial(print_recall, self._results))
 
     def _repr_html_(self) -> str:
-        return _as_printed(self)
+        return _printed_html(self)
 
     @property
     def scores(self) -> "pa.Table":
@@ -435,7 +435,7 @@ class Check:
         return f"<ufo.Check: {self.headline}; {self.score_in_words}>"
 
     def _repr_html_(self) -> str:
-        return _as_printed(self)
+        return _printed_html(self)
 
     def __str__(self) -> str:
         """Return the result as `ufo check` prints it."""
@@ -445,6 +445,6 @@ class Check:
         return text_of(partial(print_check, self)).rstrip()
 
 
-def _as_printed(result: object) -> str:
+def _printed_html(result: object) -> str:
     """Return what `print` shows of a result, for a notebook."""
     return f"<pre>{escape(str(result))}</pre>"

@@ -108,7 +108,7 @@ def render_html(results: "Results", note: str = "") -> str:
     responses = lowest_responses(results)
     own = files(__package__).joinpath("templates", "report.css").read_text(encoding="utf-8")
     places = {row["response_id"]: f"#r{at}" for at, row in enumerate(responses, 1)}
-    return rendered(
+    return render_template(
         "report.html",
         style=Markup(_style(*_STYLES) + own),  # noqa: S704 - files of this package
         found=run_overview,
@@ -123,7 +123,7 @@ def render_html(results: "Results", note: str = "") -> str:
 def reports_html(results: "Results", csv: Callable[[str], str]) -> str:
     """Return the reports of the newest run that have rows, to be shown within a page. `csv` returns
     the address of all rows of a report."""
-    return rendered("reports.html", groups=_reports(results), csv=csv)
+    return render_template("reports.html", groups=_reports(results), csv=csv)
 
 
 def overview_html(results: "Results") -> str:
@@ -140,35 +140,37 @@ def summary_html(results: "Results") -> str:
 def comparison_html(comparison: Mapping[str, Any], link: Link) -> str:
     """Return the result of `compare_runs` or `compare_models`, to be shown within a page."""
     names = [comparison["a"], comparison["b"]]
-    texts = {name: _isolated(comparison[name], names) for name in ("headline", "basis")}
-    notes = [_isolated(note, names) for note in comparison["notes"]]
-    return filled("comparison.html", "comparison", {**comparison, **texts, "notes": notes}, link)
+    texts = {name: _isolate_names(comparison[name], names) for name in ("headline", "basis")}
+    notes = [_isolate_names(note, names) for note in comparison["notes"]]
+    return render_macro(
+        "comparison.html", "comparison", {**comparison, **texts, "notes": notes}, link
+    )
 
 
-def _isolated(text: str, names: Sequence[str]) -> Markup:
+def _isolate_names(text: str, names: Sequence[str]) -> Markup:
     """Return a text in which names from right to left, or with marks that turn the direction, do
     not change the order of the words around them."""
-    whole = escape(_finished(text))
-    for name in {escape(_finished(one)) for one in names if not one.isascii()}:
+    whole = escape(_printable(text))
+    for name in {escape(_printable(one)) for one in names if not one.isascii()}:
         whole = whole.replace(name, Markup('<bdi dir="auto">{}</bdi>').format(name))
     return whole
 
 
 def notebook_html(results: "Results") -> str:
     """Return the overview of the newest run for a notebook, light or dark."""
-    return filled("notebook.html", "framed", Markup(overview_html(results)), _style("report"))  # noqa: S704
+    return render_macro("notebook.html", "framed", Markup(overview_html(results)), _style("report"))  # noqa: S704
 
 
 def _overview(run_overview: Row, link: Link) -> str:
     used = [row["source"] for row in run_overview["sources"] if row["status"] == "used"]
     names = (", then " if run_overview["mode"] == "seq" else ", ").join(used) or "no source"
     of_run = run_overview["run"]
-    return filled(
+    return render_macro(
         "overview.html",
         "overview",
         run_overview,
         list(_charts(run_overview)),
-        _failed(run_overview["failures"]),
+        _failures_table(run_overview["failures"]),
         lambda response: link(of_run, response),
         names,
     )
@@ -195,7 +197,7 @@ def _charts(run_overview: Row) -> Iterable[tuple[str, Markup]]:
             yield "Who decided, by model", decided
 
 
-def _failed(rows: Sequence[Row]) -> Row:
+def _failures_table(rows: Sequence[Row]) -> Row:
     """Return a table of the failures."""
     shown = [{head: row[name] for head, name in FAILURE_COLUMNS.items()} for row in rows]
     return {"title": "What failed", "rows": shown, "columns": _columns(shown), "total": len(shown)}
@@ -248,7 +250,7 @@ def draw_scores(rows: Sequence[Row]) -> Markup:
         words = {"name": row["model"] or _NO_MODEL, "said": score, "why": why}
         dots.append(row | words)
     score = "; ".join(f"{row['name']} {row['why'] or row['said']}" for row in dots)
-    return filled("charts.html", "dots", dots[:_MOST_BARS], score)
+    return render_macro("charts.html", "dots", dots[:_MOST_BARS], score)
 
 
 def draw_decided(whole: Sequence[Row], by_model: Sequence[Row] = ()) -> Markup | None:
@@ -266,7 +268,7 @@ def draw_decided(whole: Sequence[Row], by_model: Sequence[Row] = ()) -> Markup |
         size = quantity(sum(part["n"] for part in parts), "claim")
         stacks.append({"name": name, "said": size, "parts": parts})
         sentences.append(f"{name} " + ", ".join(f"{part['name']} {part['said']}" for part in parts))
-    return filled("charts.html", "stacks", stacks, key, "; ".join(sentences).strip())
+    return render_macro("charts.html", "stacks", stacks, key, "; ".join(sentences).strip())
 
 
 def draw_pie(rows: Sequence[Row], title: str = "", of: str = "") -> Markup:
@@ -282,7 +284,7 @@ def draw_pie(rows: Sequence[Row], title: str = "", of: str = "") -> Markup:
     votes = bool(rows) and rows[0]["mode"] == "mv"
     size = quantity(n, "valid vote" if votes else "claim")
     sentence = ", ".join(f"{part['name']} {part['said']}" for part in key) if n else "nobody"
-    return filled("charts.html", "pie", slices, sentence, size, title, shortened(of, _ACROSS))
+    return render_macro("charts.html", "pie", slices, sentence, size, title, shorten(of, _ACROSS))
 
 
 def _slice(start: float, share: float, color: str) -> Row:
@@ -350,7 +352,7 @@ def _percent(share: float) -> str:
     return ">99 %" if 99.5 <= share < 100 else f"{share:.0f} %"
 
 
-def shortened(name: str, room: float) -> str:
+def shorten(name: str, room: float) -> str:
     """Return a name on one line that is at most `room` wide in a plot. A long name is cut in the
     middle: model names of a family often differ at the end."""
     whole = one_line(name)
@@ -373,7 +375,7 @@ def shortened(name: str, room: float) -> str:
 def beside_note(name: str, note: str, start: float) -> str:
     """Return a name that begins at `start` shortened so that a note at the end has room beside
     it."""
-    return shortened(name, _ACROSS + 8 - start - width_of(note) - (_GAP if note else 0))
+    return shorten(name, _ACROSS + 8 - start - width_of(note) - (_GAP if note else 0))
 
 
 def width_of(text: str) -> float:
@@ -403,7 +405,7 @@ def environment() -> Environment:
     jinja = Environment(
         loader=PackageLoader("ufo.pipelines.reports"),
         autoescape=True,
-        finalize=_finished,
+        finalize=_printable,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -416,7 +418,7 @@ def environment() -> Environment:
         "many": quantity,
         "as_word": as_word,
         "beside_note": beside_note,
-        "shown": _shown,
+        "shown": _cell_text,
         "web_address": _web_address,
         "why_no_score": why_no_score,
         "width_of": width_of,
@@ -424,12 +426,12 @@ def environment() -> Environment:
     return jinja
 
 
-def rendered(template: str, **values: object) -> str:
+def render_template(template: str, **values: object) -> str:
     """Return a template with these values."""
     return environment().get_template(template).render(**values)
 
 
-def filled(template: str, macro: str, *values: object) -> Markup:
+def render_macro(template: str, macro: str, *values: object) -> Markup:
     """Return the output of a template's macro for these values."""
     return Markup(getattr(environment().get_template(template).module, macro)(*values))  # noqa: S704
 
@@ -439,7 +441,7 @@ def in_words(name: str) -> str:
     return " ".join(_WORDS.get(word, word) for word in name.removeprefix("n_").split("_"))
 
 
-def _shown(name: str, value: object) -> str:
+def _cell_text(name: str, value: object) -> str:
     """Return the text of a table's cell."""
     shown = f"{value:,}" if type(value) is int else cell(value)
     if name in _NAMED:
@@ -456,7 +458,7 @@ def _web_address(address: str | None) -> str | None:
     return address if known else None
 
 
-def _finished(value: object) -> object:
+def _printable(value: object) -> object:
     """Return a value as a template writes it: nothing for None, and texts without control
     characters, which HTML forbids."""
     if value is None:

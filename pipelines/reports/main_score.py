@@ -64,7 +64,7 @@ def score_summary(results: "Results", counts_abstentions: bool = True) -> dict[s
     the extraction failed. `counts_abstentions` reads the sentences.
     """
     row = main_scores(results)[results.runs[-1].name]
-    n_abstained = abstained(results) if counts_abstentions else None
+    n_abstained = count_abstentions(results) if counts_abstentions else None
     return {
         "headline": run_headline(results),
         "score": row,
@@ -97,7 +97,7 @@ def _trust(results: "Results") -> dict[str, str]:
     }
 
 
-def abstained(results: "Results") -> int:
+def count_abstentions(results: "Results") -> int:
     """Return how many of the newest run's responses without a claim say that they do not know."""
     rows = results.query(_SILENT, {"run": results.runs[-1].name}).to_pylist()
     return len({row["response_id"] for row in rows if abstains(row["text"], english=False)})

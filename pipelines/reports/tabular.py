@@ -98,13 +98,13 @@ def _values(column: pa.Array) -> list[Any]:
     try:
         values = column.to_pylist(maps_as_pydicts="strict")
     except (OverflowError, ValueError, TypeError):
-        values = list(map(_held, column, texts_of(column)))
+        values = list(map(_python_value, column, texts_of(column)))
     if pa.types.is_float32(column.type):
         return [value if value is None else float(str(np.float32(value))) for value in values]
-    return list(map(_with_texts, values)) if "binary" in str(column.type) else values
+    return list(map(_decode_bytes, values)) if "binary" in str(column.type) else values
 
 
-def _held(value: pa.Scalar, text: str | None) -> Any:
+def _python_value(value: pa.Scalar, text: str | None) -> Any:
     """Return a value as Python has it, or `text` where it cannot hold it."""
     try:
         return value.as_py(maps_as_pydicts="strict")
@@ -116,13 +116,13 @@ def _held(value: pa.Scalar, text: str | None) -> Any:
 _TIME = re.compile(r"(?<=^\d{4}-\d\d-\d\d) (?=\d\d:)")
 
 
-def _with_texts(value: Any) -> Any:
+def _decode_bytes(value: Any) -> Any:
     """Return a value whose bytes are texts, as DuckDB prints them."""
     if isinstance(value, bytes):
         return "".join(chr(one) if one in _LETTERS else f"\\x{one:02X}" for one in value)
     if isinstance(value, dict):
-        return {key: _with_texts(item) for key, item in value.items()}
-    return [_with_texts(item) for item in value] if isinstance(value, list) else value
+        return {key: _decode_bytes(item) for key, item in value.items()}
+    return [_decode_bytes(item) for item in value] if isinstance(value, list) else value
 
 
 _LETTERS = frozenset(range(32, 127)) - frozenset(b"\\'\"")

@@ -67,7 +67,7 @@ Fingerprint = Mapping[str, Any]
 
 
 def checked_name(name: str) -> str:
-    """Check the name of a run, which is part of its folder's name, and return it.
+    """Return the name of a run, which is part of its folder's name, after a check.
 
     Raises:
         UsageError: it has other characters than letters, digits, `.`, `_` and `-`.
@@ -86,7 +86,7 @@ def fingerprint_of(
     chunk_size: int,
     sources: Sequence[Mapping[str, Any]] | None,
 ) -> Fingerprint:
-    """Return everything that affects the results, as plain JSON."""
+    """Return the fingerprint of a run: everything that affects its results, as plain JSON."""
     fingerprint: dict[str, Any] = {
         "inputs": [{"name": f.name, "size": f.size, "sha256": f.sha256} for f in files],
         "options": options,
@@ -167,14 +167,14 @@ def run_lock(output: str, folder: str, name: str) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The part files written by a chunk or a whole run, and its counts: step → name → number."""
+    """The part files of a chunk or a whole run, with its counters: step → name → number."""
 
     parts: list[Part]
     counters: Mapping[str, Mapping[str, int]]
 
     @property
     def waiting(self) -> int:
-        """How many responses wait for the reply to a request in a batch."""
+        """The number of responses that wait for a reply from a batch."""
         return sum(counts.get(WAITING, 0) for counts in self.counters.values())
 
 
@@ -194,7 +194,7 @@ def _fingerprint(content: dict[str, Any]) -> Fingerprint:
 
 
 def process_in(folder: str) -> dict[str, Any]:
-    """Return what an attempt's `process.json` says (see `Attempt.write_process`); {} without one.
+    """Return the content of an attempt's `process.json`, {} without one.
 
     Raises:
         RunError: the file is damaged.
@@ -229,8 +229,9 @@ class Attempt:
     ) -> "Attempt":
         """Resume the unfinished attempt of this run, or start one.
 
-        `reused_from` is the run from which results are reused; it must match as well. With
-        `on_restart` an attempt that cannot be resumed is deleted, and this is called with why.
+        `reused_from` is the run from which results are reused; it must match as well. If
+        `on_restart` is given, it gets the reason that an attempt cannot be resumed, which is then
+        deleted.
 
         Raises:
             UsageError: an unfinished attempt has another fingerprint and `fresh` is not set
@@ -312,7 +313,7 @@ class Attempt:
         return storage.absolute(storage.join(self.folder, "requests")) + "/"
 
     def done(self, chunk: int | str) -> "Written | None":
-        """Return what a finished chunk wrote; None if it is not finished, or a part is damaged.
+        """Return the parts and counters of a chunk, None unless it is finished and undamaged.
 
         Parts on other file systems are not read back: those systems check their files themselves.
         """
@@ -320,8 +321,10 @@ class Attempt:
         return read_note(storage.join(folder, DONE), partial(_written, folder, str(chunk)))
 
     def mark_done(self, chunk: int | str, written: "Written", below: str = "") -> None:
-        """Record that a chunk is finished, after flushing its parts to disk. They are in the
-        chunk's folder, or in the folder `below` inside it."""
+        """Record that a chunk is finished, after flushing its parts to disk.
+
+        The parts are in the chunk's folder, or in the folder `below` inside it.
+        """
         storage.flush(part.path for part in written.parts)
         content = {
             "chunk": str(chunk),
@@ -355,8 +358,11 @@ class Attempt:
     def write_process(
         self, lines: int, batches: str | None = None, command: Sequence[str] = ()
     ) -> None:
-        """Write for `ufo status`: the process that works on the attempt, the number of input lines,
-        the file of batches, and the words of the `ufo` command, none in Python."""
+        """Record in `process.json` that this process works on the attempt, for `ufo status`.
+
+        `lines` is the number of input lines, `batches` the file of batches, and `command` the words
+        of the `ufo` command, none in Python.
+        """
         path = storage.join(self.folder, PROCESS)
         process = {
             "host": socket.gethostname(),
@@ -370,8 +376,10 @@ class Attempt:
 
 
 def read_note(path: str, make: Callable[[dict[str, Any]], T]) -> T | None:
-    """Return what `make` makes of the note that something is finished; None if there is none, or
-    if it is damaged, which is told."""
+    """Return the content of a completion note, converted by `make`; None without a usable note.
+
+    A damaged note is reported.
+    """
     try:
         return read_state(path, AGAIN, make)
     except RunError as error:
@@ -405,10 +413,10 @@ def _without_secrets(word: str) -> str:
 
 
 def unrecorded_usage(parts: Sequence[Part], attempt: Attempt, usage_log: str) -> list[Part]:
-    """Return a part with the requests that only the usage log has, not `parts`; [] without any.
+    """Return a part with the requests that are in the usage log but not in `parts`, [] if none.
 
-    These are the probes of endpoints, and the requests of stopped processes. The resumed run takes
-    the answers to these from the cache, for free. Needs about 50 bytes of memory a request.
+    These are the probes of endpoints, and the requests of stopped processes, whose answers the
+    resumed run takes from the cache for free. Needs about 50 bytes of memory a request.
     """
     known: set[int] = set()
     for part in parts:

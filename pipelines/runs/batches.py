@@ -36,7 +36,7 @@ from ufo.transforms.llm import usage_log
 from ufo.transforms.llm.batch_api import FAILED, BatchState, OpenAiBatches, error_says
 from ufo.transforms.llm.batch_lines import error_of
 from ufo.transforms.llm.batch_store import ASKING, STORED, Batch, BatchedRequest, BatchStore, Reply
-from ufo.transforms.llm.budget import cap_error, with_cost, upper_bound
+from ufo.transforms.llm.budget import cap_error, upper_bound, with_cost
 from ufo.transforms.llm.chat import tokens
 from ufo.transforms.llm.client_settings import BatchSettings, ClientSettings
 from ufo.transforms.llm.endpoint import Endpoint
@@ -155,7 +155,7 @@ class Rounds:
             )
 
     def _settle(self) -> None:
-        """Submit all new requests, and take all batches further until their replies are stored."""
+        """Submit all new requests, and wait until the replies of all batches are stored."""
         pause = _FIRST_PAUSE
         try:
             while (new := self._store.new()) or self._store.under_way():
@@ -191,7 +191,7 @@ class Rounds:
         self._left -= seconds
 
     def _tell(self) -> None:
-        """Show how far the round is."""
+        """Show the progress of the round."""
         batches = [one for one in self._store.batches() if one.round == self._round]
         if not batches:
             return
@@ -216,8 +216,13 @@ class Rounds:
                 more = self._submit_batch(self._store.plan(endpoint, self._round, usd), lines)
 
     def _write(self, endpoint: Endpoint, lines: IO[bytes]) -> dict[str, float]:
-        """Write the lines of a batch; return the highest possible cost of each request by its key,
-        nothing where no more may be under way. Raise CostCapped where no more will ever be."""
+        """Write the lines of a batch; return the maximum cost of each of its requests by key.
+
+        The batch is empty while no more requests may be under way.
+
+        Raises:
+            CostCapped: the budget allows no further request.
+        """
         lines.seek(0)
         lines.truncate()
         batches = self._store.under_way()
@@ -241,7 +246,7 @@ class Rounds:
         return usd
 
     def _submit_batch(self, batch: Batch, lines: IO[bytes]) -> bool:
-        """Submit a planned batch, and return whether another may be accepted now."""
+        """Submit a planned batch; return whether the provider may accept another one now."""
         api, file = self._api(batch.endpoint), None
         try:
             file = api.upload(lines, batch.name)
@@ -258,11 +263,13 @@ class Rounds:
             return False
 
     def _handle_refusal(self, batch: Batch, file: str | None, message: str, passes: bool) -> bool:
-        """Make the requests of a refused batch new again, and return whether fewer may be accepted
-        now; raise a RunError unless the refusal `passes`.
+        """Queue the requests of a refused batch again; return whether a smaller one may pass now.
 
         Where too much was enqueued, half as many requests may be under way, and twice as many with
         each batch that ends.
+
+        Raises:
+            RunError: the refusal is of another kind and does not pass with time.
         """
         self._store.take_back(batch)
         self._api(batch.endpoint).discard([file])
@@ -277,9 +284,11 @@ class Rounds:
     # --- collecting ---
 
     def _advance(self, batch: Batch) -> bool:
-        """Take a batch under way a step further; return whether its replies are now all stored, or
-        it is to be submitted in smaller parts. Raise RunError where no further request, or no
-        further look, would help."""
+        """Look at a batch under way; return whether its replies are stored, or it must be split.
+
+        Raises:
+            RunError: neither another request nor another look would help.
+        """
         api, name = self._api(batch.endpoint), batch.id
         try:
             if batch.done == ASKING:
@@ -303,7 +312,7 @@ class Rounds:
             return False
 
     def _look_again(self, batch: Batch, error: SendError) -> None:
-        """Tell why a batch was not seen; raise a RunError where another look would not help."""
+        """Report why a batch could not be looked at; raise a RunError if that will not change."""
         unknown = error.status == "404"
         seen = batch.done > 0 or batch.ended
         if unknown and (seen or time.time() - batch.submitted > _SETTLED_SECONDS):
@@ -317,8 +326,10 @@ class Rounds:
         self._say(f"{error.message}; the batch is looked at again")
 
     def _collect(self, batch: Batch, state: BatchState) -> bool:
-        """Store the replies of a batch that has ended, and return whether they are all there: those
-        of the model at once, errors only when no reply can come in their place."""
+        """Store the replies of an ended batch; return whether they are complete.
+
+        Replies of the model are stored at once, errors only when no reply can come in their place.
+        """
         waiting = self._store.sent(batch)
         errors: dict[str, Reply] = {}
         keys: set[str] = set()
@@ -353,8 +364,11 @@ class Rounds:
         waiting: Mapping[str, BatchedRequest],
         errors: Mapping[str, Reply],
     ) -> None:
-        """Store an error for each request that is still waiting, or make it new again. Raise a
-        RunError where any other request would get the same."""
+        """Store an error for each request without a reply, or queue the request again.
+
+        Raises:
+            RunError: every further request would get the same error.
+        """
         message = state.message or f"the batch ended without a reply to this request ({state.word})"
         body = {"error": {"code": state.code, "message": message}}
         replies = {
@@ -382,9 +396,11 @@ class Rounds:
             raise RunError(ends)
 
     def _fatal_error(self, batch: Batch, errors: list[SendError]) -> str:
-        """Return the error that every further request would meet, "" without one: by its words, or
-        because so many requests in a row got the same. What may pass, or be met in another form,
-        has to come from two batches."""
+        """Return the error that every further request would get, "" without one.
+
+        The error says so, or several requests in a row got it. An error that may pass, or that
+        the endpoint does not explain, must come from two batches.
+        """
         for error in errors:
             if error.final:
                 return error.message
@@ -404,9 +420,11 @@ class Rounds:
     def _log_usage(
         self, request: BatchedRequest, reply: Reply, error: SendError | None = None
     ) -> Usage:
-        """Return the usage row of a request that has a reply; write it into the run's log first: if
-        the process is killed between the two, it is repeated there and then counted once. A reply
-        without its tokens counts as the most that it may cost."""
+        """Write the usage row of an answered request into the run's log, and return it.
+
+        A process killed before the reply is stored writes the row again, and it is counted once. A
+        reply without its tokens counts as the most that it may cost.
+        """
         prompt, completion = tokens(reply.payload)
         row = replace(
             request.usage,

@@ -1,4 +1,4 @@
-"""Check one text in this process, without Beam: `ufo.check`, and `ufo check`."""
+"""Check one text in this process, without Beam, for `ufo.check` and `ufo check`."""
 
 import asyncio
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Cut the input into chunks of records, and report unusable records and unknown keys.
+"""Cut the input into chunks of records, with a report on those that are not usable.
 
 Cutting numbers the lines and marks repeated ids, so chunks can be evaluated in any order and by any
 number of workers with the same results.
@@ -125,7 +125,7 @@ def _split(file: PlainFile, gathered: Sequence[tuple[Line, bool, bool, bool]]) -
 
 
 class SeenRecords:
-    """The records of an input so far, in about 30 bytes each.
+    """The records of an input that were read so far, in about 30 bytes each.
 
     Each record is a hash of its id and a shorter hash of its line. Most are in a sorted array, the
     latest in a dictionary, which takes several times the memory.
@@ -162,8 +162,7 @@ class SeenRecords:
 
 
 class InputReport:
-    """What the records of an input have: whether any line is usable, which columns of `--map` are
-    there, and which unknown keys."""
+    """A report on the input: usable lines, missing columns of `--map`, and unknown keys."""
 
     def __init__(self, files: Sequence[PlainFile] = (), columns: Columns | None = None) -> None:
         self._lines = 0
@@ -179,7 +178,7 @@ class InputReport:
     def wrap_parse(
         self, parse: Callable[[str, bytes, int], R | Failure]
     ) -> Callable[[str, bytes, int], R | Failure]:
-        """Return `parse` wrapped so that each record and failure is counted here."""
+        """Return a function that calls `parse`, and counts its records and failures here."""
 
         def parsed(key: str, line: bytes, max_line_bytes: int) -> R | Failure:
             record = parse(key, line, max_line_bytes)
@@ -193,7 +192,7 @@ class InputReport:
         return parsed
 
     def add_keys(self, raw: Mapping[str, Any]) -> None:
-        """Take note of the keys of an object, whether or not it is usable as a record."""
+        """Note the keys of a JSON object, whether or not it is usable as a record."""
         if self._missing:
             for name, value in raw.items():
                 self._present.update(dict.fromkeys(paths_of(name, value)))
@@ -210,7 +209,7 @@ class InputReport:
                 self._advice[name] = None if name in FIELDS else map_advice(name, value)
 
     def with_warnings(self, chunks: Iterator[C], say: Callable[[str], object]) -> Iterator[C]:
-        """Yield the chunks; pass what is missing in them, and the warning, to `say` at the end."""
+        """Yield the chunks; at the end pass the warnings about their records to `say`."""
         yield from chunks
         if self._missing and self._present:
             missing = ", ".join(f"{key}={name}" for key, name in self._missing.items())
@@ -221,8 +220,9 @@ class InputReport:
     def check_chunks(
         self, chunks: Iterator[C], files: Sequence[str], say: Callable[[str], object]
     ) -> Iterator[C]:
-        """Yield the chunks once a line is usable and the columns of `--map` are found; pass the
-        warning to `say` at the end.
+        """Yield the chunks once a line is usable and the columns of `--map` are found.
+
+        At the end the warning is passed to `say`.
 
         Raises:
             UsageError: no record has a column of `--map`.
@@ -240,8 +240,12 @@ class InputReport:
             say(warning)
 
     def check(self, files: Sequence[str]) -> None:
-        """Raise UsageError if no record has a column of `--map`, and NothingUsable if there were
-        lines and none is usable."""
+        """Check that a line is usable, if there were any, and the columns of `--map` are found.
+
+        Raises:
+            UsageError: no record has a column of `--map`.
+            NothingUsable: no record is usable.
+        """
         self._present.pop(OF_CELLS, None)
         for key, name in self._missing.items() if self._present else ():
             names = [*self._present][:_COLUMNS_SHOWN]
@@ -258,8 +262,7 @@ class InputReport:
         raise NothingUsable(" ".join(sentences))
 
     def warning(self) -> str | None:
-        """Return one warning about files whose encoding is guessed, columns that are left out and
-        unknown keys, or None."""
+        """Return one warning about guessed encodings, omitted columns and unknown keys, or None."""
         sentences = [
             f"{name} is not UTF-8, and was read as Windows-1252; convert it where that is wrong."
             for name in self._guessed
@@ -301,7 +304,7 @@ _PROBLEMS = {
 
 
 def input_warnings(counters: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
-    """Yield the warnings about an input: exact duplicates, and given claims that are unusable."""
+    """Yield the warnings about an input: exact duplicates and unusable claims."""
     if same := counters.get("read", {}).get("same"):
         yield f"{quantity(same, 'exact duplicate')} of an earlier record: each was evaluated once."
     counts = counters.get("extract", {})

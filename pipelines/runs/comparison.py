@@ -1,4 +1,4 @@
-"""Compare a run with the baseline that is named beside it."""
+"""Compare a run with a baseline run."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from ufo.schemas.tables import Run
 def compare(
     directory: str, baseline: str, run: str, least_shared: float = LEAST_SHARED
 ) -> dict[str, Any]:
-    """Return how `run` differs from `baseline`, as `compare_runs` does.
+    """Return the comparison of `run` with `baseline` that `compare_runs` makes.
 
     Raises:
         UsageError: a run does not exist, or both are the same run.
@@ -34,8 +34,11 @@ def compare(
 
 
 def check_baseline(directory: str, baseline: str, run: str | None = None, remedy: str = "") -> None:
-    """Raise a UsageError unless `baseline` is a finished run of `ufo evaluate` in the folder,
-    and another one than `run`. `remedy` is added to the message."""
+    """Check that `baseline` is a finished run of `ufo evaluate` in the folder, other than `run`.
+
+    Raises:
+        UsageError: it is not; `remedy` is added to the message.
+    """
     try:
         (chosen,) = choose_runs(directory, baseline)
     except UsageError as error:

@@ -1,4 +1,4 @@
-"""Probe the LLM endpoints of a run capabilities_x the input is read."""
+"""Probe the LLM endpoints of a run before the input is read."""
 
 import time
 from collections.abc import Sequence
@@ -36,10 +36,10 @@ def roles_asked(settings: Settings, sources: Sequence[SourceSpec]) -> list[tuple
 def probe_endpoints(
     settings: Settings, sources: Sequence[SourceSpec], usage_log: str | None = None
 ) -> ClientSettings | None:
-    """Return the clients' settings with the endpoints' capabilities, so that the workers need no
-    probes; None where the run asks no model.
+    """Return the client settings with the capabilities of the endpoints; None without a model.
 
-    The requests of the probes are written into `usage_log`, as those of the workers are.
+    Workers then need no probes. The requests of the probes are written into `usage_log`, as those
+    of the workers are.
 
     Raises:
         RunError: an endpoint cannot be used (key, address, model, quota), with the remedy.
@@ -64,19 +64,19 @@ async def _probe(
             shapes.setdefault(settings.endpoints[role], (role, []))[1].append(shape)
         for endpoint, (role, wanted) in shapes.items():
             key = _key(endpoint, wanted)
-            capabilities_x = _cached_capabilities((await cache.get_many([key])).get(key))
-            if capabilities_x is None:
-                capabilities_x, _ = await client.probe(role, *dict.fromkeys(wanted))
+            capabilities = _cached_capabilities((await cache.get_many([key])).get(key))
+            if capabilities is None:
+                capabilities, _ = await client.probe(role, *dict.fromkeys(wanted))
                 reached.add(endpoint.url)
-                await cache.put_many({key: _entry(capabilities_x)})
+                await cache.put_many({key: _entry(capabilities)})
             else:
                 answered, context = await client.look(role)
                 if several and answered:
                     # Every process waits for a server that answered when the run began.
                     reached.add(endpoint.url)
                 # The server may have been started with another context since.
-                capabilities_x = replace(capabilities_x, context=context)
-            known[endpoint] = capabilities_x
+                capabilities = replace(capabilities, context=context)
+            known[endpoint] = capabilities
     except LlmError as error:
         raise RunError(error.message) from error
     finally:

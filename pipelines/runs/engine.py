@@ -27,7 +27,7 @@ from ufo.pipelines.runs.attempt import Attempt, Written
 from ufo.pipelines.runs.chunks import Chunk
 from ufo.pipelines.runs.finish import check_complete
 from ufo.pipelines.runs.progress import Progress
-from ufo.pipelines.runs.workers import check_ipython, is_interrupt, error_of_step
+from ufo.pipelines.runs.workers import check_ipython, error_of_step, is_interrupt
 from ufo.schemas import storage
 from ufo.schemas.errors import Interrupted
 from ufo.schemas.state_files import read_state, write_state
@@ -40,7 +40,7 @@ FILE = "job.json"
 
 _END_IT = "it names a job: cancel that on the engine if it still runs, then delete the file"
 
-# What Beam fetches where the command runs, and what to do where it cannot.
+# Remedies for Beam's errors where it cannot download a file.
 _REMEDIES = {
     "Unable to fetch remote job server jar": (
         "\nFetch the jar where there is a network, and name it with --flink_job_server_jar (or "
@@ -113,19 +113,19 @@ def run_on_engine(
     shards = max(job.shards, _SHARDS_A_WORKER * workers, ceil(n_lines / _RESPONSES_A_SHARD))
     files = max(workers, ceil(n_lines / _RESPONSES_A_PART))
     job = replace(job.elsewhere().among(workers), parts=files, shards=shards)
-    there = job_of(flags, attempt.run_folder, folder)
+    engine_job = job_of(flags, attempt.run_folder, folder)
     result = None
     try:
-        pipeline = beam.Pipeline(options=PipelineOptions([*flags, *there.flags()]))
+        pipeline = beam.Pipeline(options=PipelineOptions([*flags, *engine_job.flags()]))
         source = pipeline | "splits" >> beam.Create(splits).with_output_types(Split)
         evaluate(source | "spread" >> beam.Reshuffle(), job, folder)
-        write_state(storage.join(tries_folder, FILE), asdict(there))
-        progress.say(f"Submitted the job {there.name} to {there.place}.")
+        write_state(storage.join(tries_folder, FILE), asdict(engine_job))
+        progress.say(f"Submitted the job {engine_job.name} to {engine_job.place}.")
         with progress.watching():
             result = pipeline.run()
             result.wait_until_finish()
     except (Exception, KeyboardInterrupt) as error:
-        ended = there.cancel(result)
+        ended = engine_job.cancel(result)
         if is_interrupt(error):
             raise Interrupted(
                 f"interrupted{ended and '; '}{ended}; the same command completes the run"
@@ -142,13 +142,12 @@ def run_on_engine(
 
 
 def engine_counters(result: Any) -> dict[str, dict[str, int]]:
-    """Return the counters of an engine's job. Where the engine does not return them, report that
-    and return {}: the results are written by then."""
+    """Return the counters of an engine's job; report an engine without them, and return {}."""
     from ufo.pipelines.graph import counters_of  # imports Beam
 
     try:
         return counters_of(result)
-    except Exception as error:  # whatever the runner's service raises
+    except Exception as error:  # whatever the runner's service raises; the results are written
         logs.tell(f"The engine does not report its counters: {type(error).__name__}: {error}")
         return {}
 
@@ -198,8 +197,8 @@ def job_of(flags: Sequence[str], run_folder: str, folder: str) -> EngineJob:
     name = value_of(flags, "job_name")
     run, token = (re.split(r"[/\\]", path.rstrip("/\\"))[-1] for path in (run_folder, folder))
     # Dataflow allows lower-case letters, digits and hyphens.
-    ours = re.sub(r"[^a-z0-9]+", "-", f"ufo-{run.removeprefix('run=')}-{token}".lower())
-    return EngineJob(runner_of(flags), name or ours, bool(name), flink_url(flags))
+    default_name = re.sub(r"[^a-z0-9]+", "-", f"ufo-{run.removeprefix('run=')}-{token}".lower())
+    return EngineJob(runner_of(flags), name or default_name, bool(name), flink_url(flags))
 
 
 def flink_url(flags: Sequence[str]) -> str | None:
@@ -221,7 +220,7 @@ def started_job(folder: str) -> EngineJob | None:
 
 
 def cancel_earlier_job(folder: str, say: Say) -> None:
-    """Cancel the job of a killed command if it still runs, since its results are not used."""
+    """Cancel the job of an earlier, killed command if it still runs; its results are not used."""
     earlier = started_job(folder)
     if earlier is None or earlier.url is None or earlier.named:
         return

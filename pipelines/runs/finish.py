@@ -1,6 +1,6 @@
 """Finish a run: check its parts, move them into the run's folder, write the manifest last.
 
-    DIR/run=NAME/.attempt-ID/ready.json         the manifest, and where its parts are as yet
+    DIR/run=NAME/.attempt-ID/ready.json         the manifest, and the present paths of its parts
     DIR/run=NAME/<table>/part-ID-….parquet
     DIR/run=NAME/manifest.json                  lists the parts that readers read
 
@@ -59,8 +59,9 @@ _READY = "ready.json"
 
 
 def earlier_manifest(folder: str) -> tuple[Manifest | None, bool]:
-    """Return the manifest of the finished run in a folder, None if there is none; and whether its
-    process was stopped after writing it, before it could say so. Its clean-up is then finished.
+    """Return the manifest of the finished run in a folder, or None, and whether it was stopped.
+
+    It was stopped if its process wrote the manifest and did not clean up. That is done here.
 
     Raises:
         RunError: the manifest is damaged.
@@ -131,8 +132,10 @@ def _list_part(
 
 
 def ready_to_move(attempt: Attempt) -> tuple[Manifest, dict[str, str]] | None:
-    """Return the manifest and the moves of an attempt that was stopped in `finish`; None for
-    another one, and for one with a damaged part."""
+    """Return the manifest and the moves of an attempt that was stopped in `finish`, or None.
+
+    None also stands for an attempt with a damaged part.
+    """
     return read_note(storage.join(attempt.folder, _READY), partial(_ready, attempt))
 
 
@@ -186,7 +189,7 @@ def sweep(run_folder: str, tables: Mapping[str, Mapping[str, Any]]) -> None:
 
 
 def remove_duplicate_passages(parts: Sequence[Part]) -> list[Part]:
-    """Remove duplicate passages: each stays in the first part that has it.
+    """Remove duplicate passages from all parts but the first that has them.
 
     Every chunk writes the passages that it retrieved. Takes about 100 bytes of memory for each
     distinct passage.

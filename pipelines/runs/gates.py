@@ -1,4 +1,4 @@
-"""Say whether a finished run passes the gates that were asked for: a limit, or a baseline."""
+"""Check a finished run against its gates: limits of its score, or a baseline run."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,9 +6,9 @@ from typing import Any
 from ufo.pipelines.options.settings import Settings
 from ufo.pipelines.reports.comparison import (
     NothingToCompare,
-    nothing_compared,
+    add_verdict,
+    empty_comparison,
     undecided_gate,
-    with_verdict,
 )
 from ufo.pipelines.reports.main_score import score_summary
 from ufo.pipelines.runs.comparison import compare
@@ -18,8 +18,9 @@ from ufo.transforms.gate_score import LEFT_OUT, gate_score, n_silent
 
 
 def failed_gates(chosen: Settings, results: Results) -> tuple[list[str], dict[str, Any] | None]:
-    """Return a sentence for each gate that the one run of the results does not pass, and its
-    comparison with the baseline; None if there is none.
+    """Return a sentence for each gate that a run fails, and its comparison with the baseline.
+
+    The results are of that run alone. Without a baseline the comparison is None.
 
     Raises:
         UsageError: the baseline is gone.
@@ -56,8 +57,10 @@ def limits_missed(chosen: Settings, summary: Mapping[str, Any]) -> list[str]:
 
 
 def compare_with_baseline(chosen: Settings, run: str) -> dict[str, Any]:
-    """Return the `comparison` of the run with its baseline, None where there is nothing to compare;
-    and beside it `decided`, `undecided` and `worse`, as `with_verdict` adds them.
+    """Return the `comparison` of a run with its baseline, and the verdict of `add_verdict`.
+
+    The verdict is in `decided`, `undecided` and `worse`. The comparison is None where there is
+    nothing to compare.
 
     Raises:
         UsageError: the baseline is gone.
@@ -65,8 +68,8 @@ def compare_with_baseline(chosen: Settings, run: str) -> dict[str, Any]:
     try:
         comparison = compare(chosen.output, str(chosen.baseline), run, chosen.least_shared)
     except NothingToCompare as error:
-        return {"comparison": None, **nothing_compared(error)}
-    comparison = with_verdict(comparison, chosen.fail_if_worse)
+        return {"comparison": None, **empty_comparison(error)}
+    comparison = add_verdict(comparison, chosen.fail_if_worse)
     return {
         "comparison": comparison,
         **{name: comparison[name] for name in ("decided", "undecided", "worse")},
@@ -74,7 +77,7 @@ def compare_with_baseline(chosen: Settings, run: str) -> dict[str, Any]:
 
 
 def baseline_missed(chosen: Settings, compared: Mapping[str, Any]) -> list[str]:
-    """Return the sentence that the run is worse than its baseline, or that nothing is decided."""
+    """Return the sentence that the run is worse than its baseline or not comparable, if it is."""
     if not compared["decided"]:
         return [undecided_gate(compared["undecided"])]
     if compared["worse"]:

@@ -1,7 +1,8 @@
-"""Find the input files, and read each once: its size, hash and lines, and where workers read it.
+"""Find the input files and read each once, for its size, hash and number of lines.
 
-Workers read ranges of JSON Lines. A file in another format is converted, and what can be read only
-once (a pipe, standard input) or from afar is copied, into a folder that lasts as long as the run.
+Workers read ranges of JSON Lines. A file in another format is converted. A file that can be read
+only once (a pipe, standard input) or is remote is copied, into a folder that lasts as long as the
+run.
 """
 
 import os
@@ -35,10 +36,10 @@ _BLOCK: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class PlainFile:
-    """A JSON Lines file that workers can read: the name used in keys, its path and its bytes.
+    """A JSON Lines file that workers can read: the name used in keys, its path and its size.
 
     `left_out` are the columns of the input that the file lacks. `first_line` is the number of its
-    first line in the input. `is_guessed`: its encoding is a guess.
+    first line in the input. `is_guessed` says whether its encoding is a guess.
     """
 
     name: str
@@ -51,10 +52,10 @@ class PlainFile:
 
 @dataclass(frozen=True, slots=True)
 class InputFile:
-    """One input file: its path, the name used in keys such as `file:line`, bytes, SHA-256, lines.
+    """One input file: its path, the name used in keys such as `file:line`, size, SHA-256, lines.
 
     `lines` is the number of JSON lines, records or rows. They are in `plain`: the file itself, or a
-    copy with one line for each record or row. `piped`: the input can be read only once.
+    copy with one line for each record or row. A `piped` input can be read only once.
     """
 
     path: str
@@ -76,7 +77,7 @@ def find_inputs(patterns: Sequence[str]) -> list[str]:
     matched: dict[str, None] = {}
     for pattern in patterns:
         if pattern in _STDIN_PATHS:
-            if matched.keys().isdisjoint(_STDIN_PATHS):  # it is one, whatever its names
+            if matched.keys().isdisjoint(_STDIN_PATHS):  # one file under several names
                 matched[pattern] = None
             continue
         try:
@@ -97,15 +98,16 @@ def find_inputs(patterns: Sequence[str]) -> list[str]:
 
 
 def folder_refused(path: str) -> UsageError:
-    """Return the error for a folder in place of files."""
+    """Return the error for a folder given as input."""
     files = f"{path.rstrip('/')}/*.jsonl"
     return UsageError(f"--input {path!r} is a folder; name its files, as in {files!r}")
 
 
 @contextmanager
 def copies_folder() -> Iterator[str]:
-    """Make a folder for copies of inputs. If this process is killed, the next command deletes
-    it.
+    """Make a folder for copies of inputs, which is deleted at the end.
+
+    If this process is killed, the next command deletes it.
 
     Raises:
         UsageError: the folder for temporary files cannot be used.
@@ -147,16 +149,17 @@ def empty_input(files: Sequence[InputFile], action: str) -> NothingToEvaluate:
 
 
 def display_names(paths: Sequence[str]) -> list[str]:
-    """Return the names of files for keys such as `file:line`: without folders if that is unique,
-    and with bytes that are not UTF-8 written out."""
+    """Return the names of files for keys such as `file:line`, without folders if that is unique.
+
+    Bytes that are not UTF-8 are escaped.
+    """
     named = ["stdin" if path in _STDIN_PATHS else path for path in paths]
     short = [re.split(r"[/\\]", path.replace("/dev/fd/", "fd"))[-1] for path in named]
     return [escaped(name) for name in (short if len(set(short)) == len(short) else named)]
 
 
 def is_piped(path: str) -> bool:
-    """Return whether a path is standard input, a pipe or the like, which is gone once it is
-    read."""
+    """Return whether a path can be read only once: standard input, a pipe or the like."""
     if path == STDIN or path.startswith(_OF_A_PROCESS):
         return True
     return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
@@ -209,8 +212,10 @@ def convert(
     used: Used,
     blocks: Callable[[Used], Iterator[bytes]] | None = None,
 ) -> tuple[PlainFile, int]:
-    """Write a file as JSON Lines; return the file written and the number of its lines. `blocks`
-    gives the bytes to write, if they are not all of the file."""
+    """Convert a file to JSON Lines; return the new file and the number of its lines.
+
+    `blocks` yields the bytes to write, where they are only a part of the file.
+    """
     lines, last = 0, b"\n"
     left_out: list[str] = []
 

@@ -1,4 +1,4 @@
-"""Write what a Python program gives, a list of records or a table, to an input file."""
+"""Write the records or the table of a Python program to an input file."""
 
 import json
 import os
@@ -34,8 +34,9 @@ References = str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | None
 
 
 def input_path(records: ProgramInput, name: str, folder: str) -> str:
-    """Return the path of the input: a new file in `folder`, unless a path was given. `name` is the
-    name of the parameter.
+    """Return the path of the input: the given path, or a new file in `folder`.
+
+    `name` is the name of the parameter.
 
     Raises:
         UsageError: it is not a path, list or table, or it is empty or cannot be written to a file.
@@ -88,7 +89,7 @@ def _table(content: Any, name: str) -> "pa.Table | None":
 
 
 def _write_records(records: object, path: str, name: str) -> int:
-    """Write texts and records as JSON Lines; returns how many there are.
+    """Write texts and records as JSON Lines; return their number.
 
     A record with a value for which JSON has no type becomes a line that says so.
     """
@@ -112,8 +113,10 @@ def _write_records(records: object, path: str, name: str) -> int:
 
 
 def line_of(record: Mapping[str, Any]) -> str:
-    """Return a record as a line of JSON, or one that says why it cannot be; `read` takes the NaN of
-    a data frame for a missing value."""
+    """Return a record as a line of JSON, or a line with the reason that JSON cannot hold it.
+
+    `read` takes the NaN of a data frame for a missing value.
+    """
     try:
         return json.dumps(record, default=plain_value)
     except (TypeError, ValueError, RecursionError) as error:
@@ -131,11 +134,12 @@ _TIMES: Final = (datetime, date, time)
 
 
 def plain_value(value: Any) -> Any:
-    """Return what stands for a value in JSON, for the values that Python programs have in records:
-    of NumPy and pandas, dates, decimals, sets and paths.
+    """Return the JSON form of a value that JSON has no type for.
+
+    Such are values of NumPy and pandas, dates, decimals, sets and paths.
 
     Raises:
-        TypeError: nothing does.
+        TypeError: there is none.
     """
     if type(value).__name__ in _MISSING:
         return None
@@ -177,7 +181,7 @@ def references_of(references: object) -> list[Any]:
 
 
 def text_or_file(text: Any) -> Any:
-    """Return the text to check: a text, or that of a file by its `Path`.
+    """Return the text to check: the text itself, or the content of a file named by a `Path`.
 
     Raises:
         UsageError: the file cannot be read, or the text is the name of a file, or one word that
@@ -189,8 +193,7 @@ def text_or_file(text: Any) -> Any:
 
 
 def _text_of(text: Any, name: str) -> Any:
-    """Return a text that is given as the parameter `name`; what is neither a text nor a path stays
-    as it is."""
+    """Return the text of the parameter `name`; a value that is no text or path is unchanged."""
     if isinstance(text, os.PathLike):
         return file_text(os.fspath(text), f"{name}: the file")
     if isinstance(text, str) and is_address(text):

@@ -51,11 +51,11 @@ def sum_counters(chunks: Sequence[Counters]) -> dict[str, dict[str, int]]:
 
 
 class Progress:
-    """Counts the lines of finished chunks, and shows the counts of a run's steps: responses, units
-    by deciding source, failures, requests, tokens and cost, rate and time left.
+    """The progress of a run: counts finished lines, and shows them with the counts of the steps.
 
-    `total` is the number of lines of the input; `quiet` shows nothing. Lines that an earlier
-    process of a resumed run finished do not count for the rate.
+    These are responses, units by deciding source, failures, requests, tokens and cost, rate and
+    time left. `total` is the number of lines of the input; `quiet` shows nothing. Lines that an
+    earlier process of a resumed run finished do not count for the rate.
 
     A unit is decided by the first source with a valid answer (Multi-Seq), or by the one source that
     is asked. Where the votes of several are pooled (Multi-MV, and `all`), none decides alone, and
@@ -101,7 +101,7 @@ class Progress:
         self._tell()
 
     def note(self, text: str) -> None:
-        """Show what the run waits for beside its figures, "" for nothing."""
+        """Show a note beside the figures, such as what the run waits for; "" removes it."""
         changed, self._note = text != self._note, text
         if text and changed:
             self._tell()
@@ -115,8 +115,10 @@ class Progress:
 
     @contextmanager
     def watching(self, log: UsageReader | None = None, priced: bool = False) -> Iterator[None]:
-        """Keep the bar moving within this context, with the counts of the run's usage log. `priced`
-        says whether the cost of the requests is known."""
+        """Update the bar within this context, with the counts of the run's usage log.
+
+        `priced` says whether the cost of the requests is known.
+        """
         self._priced = priced
         done = Event()
         looking = Thread(target=self._look, args=(log, done.wait), daemon=True)
@@ -221,7 +223,7 @@ class Progress:
                 yield f"${log.get(COST, 0):,.4f}"
 
     def _tell(self) -> None:
-        """Print or log the state of the run, now and then; rich draws the bar by itself."""
+        """Print or log the state of the run, but not too often; rich draws the bar by itself."""
         if self._quiet or self._draws:
             return
         pause = _SECONDS_BETWEEN_EVENTS if logs.as_json() else _SECONDS_BETWEEN_LINES
@@ -246,8 +248,10 @@ class Progress:
                 self._console.print(Text(text), soft_wrap=True)
 
     def _bar_row(self) -> Table:
-        """Return the bar, the time, and as much of the state as fits; what is said of the responses
-        and the time left is cut last."""
+        """Return the bar, the time, and as much of the state as fits.
+
+        The number of responses and the time left are kept longest.
+        """
         minutes, seconds = divmod(int(monotonic() - self._started), 60)
         done, total = self._done()[1], max(self._total, 1)
         width = 24 if self._console.width >= _ROOMY else 4

@@ -20,7 +20,7 @@ from ufo.pipelines.runs.engine import ask_flink, flink_url
 from ufo.schemas.errors import RunError, UsageError
 
 SECONDS = 6.0
-"""How long an engine is waited for."""
+"""How many seconds an engine has to answer."""
 _SECONDS_FOR_REASON = 2.0
 _SILENT = f"it takes connections, but says nothing within {SECONDS:.0f} seconds"
 _EMBEDDED = "embed"
@@ -66,7 +66,10 @@ def _check_service(option: str, address: str, is_job_service: bool) -> None:
             except Empty:
                 break
         if state is not grpc.ChannelConnectivity.READY:
-            reason = _connection_problem(host, port) or f"what answers there does not speak gRPC; {_PORTS}"
+            reason = (
+                _connection_problem(host, port)
+                or f"what answers there does not speak gRPC; {_PORTS}"
+            )
             raise RunError(f"{where} cannot be asked: {reason}; {_REMEDY}")
         if not is_job_service:
             return

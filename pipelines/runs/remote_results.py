@@ -100,7 +100,7 @@ def _name_remote(local: Path, remote: str) -> Iterator[None]:
 
 
 def _sync(local: Path, remote: str, pattern: str) -> None:
-    """Download the files that match, and delete copies of files that have gone there."""
+    """Download the files that match, and delete copies of files that are gone from the remote."""
     paths = storage.matches(storage.join(glob.escape(remote), pattern))
     names = [path[len(remote) + 1 :] for path in paths]
     for path in local.glob(pattern):
@@ -120,7 +120,8 @@ def _download_parts(local: Path, remote: str, runs: Sequence[Run]) -> None:
 def _download(local: Path, remote: str, names: Sequence[str]) -> None:
     with ThreadPoolExecutor(_AT_ONCE) as threads:
         jobs = [
-            threads.submit(storage.fetch, storage.join(remote, name), local / name) for name in names
+            threads.submit(storage.fetch, storage.join(remote, name), local / name)
+            for name in names
         ]
         try:
             for job in jobs:

@@ -42,7 +42,7 @@ _WITHOUT_ERRORS = """
 
 @dataclass(slots=True)
 class Reuse:
-    """The results of an earlier run that this one reuses, of all responses without an error.
+    """The results that a run reuses from an earlier run: those of responses without an error.
 
     `hashes` maps each such response to the hash of its record. With `compared` a response is reused
     only if its record is unchanged. `taken` are the responses found in the input so far; `again` is

@@ -46,12 +46,12 @@ from ufo.pipelines.runs.comparison import check_baseline
 from ufo.pipelines.runs.engine import run_on_engine
 from ufo.pipelines.runs.finish import (
     RECALL,
-    remove_duplicate_passages,
     earlier_manifest,
     finish,
     finish_recordings,
     move_in,
     ready_to_move,
+    remove_duplicate_passages,
 )
 from ufo.pipelines.runs.inputs import (
     InputFile,
@@ -108,7 +108,7 @@ class Finished:
 
     @contextmanager
     def explain_memory_errors(self) -> Iterator[None]:
-        """Say that the run is finished if memory runs out within this context, which shows it."""
+        """Report that the run is finished if memory runs out while its results are shown."""
         try:
             yield
         except Exception as error:
@@ -125,9 +125,9 @@ class Plan:
     """A run before anything is written: input, settings and fingerprint.
 
     `chosen` has its sources, none in a recall run. `parse` converts a line to a record or a
-    failure. `models` are the models that it
-    asks; the price of `unpriced` ones is unknown. `facts` are the fields of the manifest that
-    describe the run. A window of a stream may go without some `bad` files.
+    failure. `models` are the models that it asks; the price of `unpriced` ones is unknown. `facts`
+    are the fields of the manifest that describe the run. A window of a stream may leave out some
+    `bad` files.
     """
 
     settings: Settings
@@ -215,10 +215,9 @@ def plan_of(
     folder: str,
     window: Window | None = None,
 ) -> Plan:
-    """Read the files and return the plan of a run over them; copies of files go into `folder`. The
-    files are those of a `window`, if given.
+    """Read the files, or those of a `window`, and return the plan of a run over them.
 
-    The run's name is added to the log lines from now on.
+    Copies of files go into `folder`. The run's name is added to the log lines from now on.
 
     Raises:
         UsageError: a file cannot be read, the name given with `--run` is invalid, `--max_cost`
@@ -255,7 +254,7 @@ def plan_of(
         "judge": settings.judge.name,
         **({"formulations": list(recall.formulations)} if recall else {}),
         **({"title": settings.title} if settings.title else {}),
-        **({"accuracy": accuracy} if (accuracy := settings.said_by_verifier()) else {}),
+        **({"accuracy": accuracy} if (accuracy := settings.verifier_accuracy()) else {}),
     }
     return Plan(
         settings,
@@ -274,8 +273,7 @@ def plan_of(
 
 
 def _execute(plan: Plan, quiet: bool, started: float) -> Finished:
-    """Evaluate a plan; where its input can be read only once, no message says that the same command
-    resumes it."""
+    """Evaluate a plan, with correct advice on resuming where its input can be read only once."""
     try:
         return _run_plan(plan, quiet, started)
     except UfoError as error:
@@ -390,8 +388,10 @@ def _reuse(plan: Plan, earlier: Manifest | None, progress: Progress) -> Reuse | 
 
 @contextmanager
 def _explain_errors(attempt: Attempt) -> Iterator[None]:
-    """Convert a file error, or a lack of memory outside of chunks, to a RunError that says what is
-    kept. Delete an attempt without a finished chunk."""
+    """Convert a file error, or a lack of memory outside of chunks, to a RunError with advice.
+
+    After an error of usage, an attempt without a finished chunk is deleted.
+    """
     try:
         yield
     except (UsageError, NothingUsable):
@@ -405,7 +405,7 @@ def _explain_errors(attempt: Attempt) -> Iterator[None]:
 
 
 def _evaluate(plan: Plan, attempt: Attempt, reuse: Reuse | None, progress: Progress) -> Written:
-    """Evaluate what is not evaluated yet; return the parts of all tables but `sources`."""
+    """Evaluate the remaining chunks; return the parts of all tables but `sources`."""
     if not plan.files:  # of a window whose files are all bad
         return Written(_failures_of_bad_files(plan, attempt), {})
     in_process = runner_of(plan.settings.beam) in IN_PROCESS
@@ -425,7 +425,7 @@ def _evaluate(plan: Plan, attempt: Attempt, reuse: Reuse | None, progress: Progr
 
 
 def _failures_of_bad_files(plan: Plan, attempt: Attempt) -> list[Part]:
-    """Return a part with a failure for each file that a window goes without."""
+    """Return a part with a failure for each file that a window leaves out."""
     rows = [bad.failure for bad in plan.bad]
     return [attempt.write_part("failures", to_arrow("failures", rows))] if rows else []
 
@@ -472,8 +472,10 @@ def _on_engine(
     return run_on_engine(chunks, attempt, settings.beam, settings.processes(), job, progress)
 
 
-def _reused_parts(plan: Plan, attempt: Attempt, reuse: Reuse | None, progress: Progress) -> list[Part]:
-    """Return parts with the reused results of the responses that the input has."""
+def _reused_parts(
+    plan: Plan, attempt: Attempt, reuse: Reuse | None, progress: Progress
+) -> list[Part]:
+    """Return parts with the reused results of responses in the input."""
     if reuse is None:
         return []
     parts = copy_reused(plan.settings.output, reuse, attempt.chunk_folder(REUSED))
@@ -511,8 +513,10 @@ def _chunks_of(
 
 
 def _shared_file(file: InputFile, attempt: Attempt) -> PlainFile:
-    """Return the file that the workers of an engine read: the input itself, or a copy of the copy
-    on this machine, in the attempt."""
+    """Return the file for the workers of an engine: the input, or a copy in the attempt's folder.
+
+    The input is copied if its lines are in a local copy.
+    """
     if file.plain.path == file.path:
         return file.plain
     path = storage.join(attempt.folder, "input", f"{file.sha256[:16]}.jsonl")

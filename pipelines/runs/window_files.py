@@ -1,4 +1,4 @@
-"""What a window of a stream takes of a file, and how that is recognised in a file of any name.
+"""The part of a file that a window of a stream takes, recognised under any name by checksums.
 
 A window takes the bytes from `start` to `size`. It is recognised by the checksums of the first and
 of the last 64 KiB before `size`: in the file that has grown since, and in one that was renamed.
@@ -18,13 +18,13 @@ from ufo.schemas.rows import HEAD_BYTES, LINES, format_of
 from ufo.transforms.columns import NAMES
 
 MARKED: Final = 64 * 1024
-"""How many bytes each of the two checksums is of."""
+"""The number of bytes that each of the two checksums covers."""
 
 READ: Final = "read"
 UNUSABLE: Final = "unusable"
 LOST: Final = "lost"
-"""What became of a file in its window: it was read; nothing in it can be used; or it was gone, or
-another one, when the window was evaluated."""
+"""The outcomes of a file in its window: it was read; nothing in it can be used; or it was gone or
+replaced when the window was evaluated."""
 
 _LONGEST_LINE: Final = 64 << 20
 _BLOCK: Final = 1 << 20
@@ -32,7 +32,7 @@ _BLOCK: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class ArrivedFile:
-    """What a window takes of a file: the bytes from `start` to `size`, its size at closing.
+    """The part of a file that a window takes: the bytes from `start` to `size`, its size then.
 
     `first` and `last` are checksums of the first and last bytes before `size`. A file that could
     not be read when the window was closed has none, but a `problem`: the reason.
@@ -53,7 +53,7 @@ class ArrivedFile:
 
 @dataclass(frozen=True, slots=True)
 class WindowFile:
-    """A file of a closed window, and what became of it; `outcome` is READ until more is known."""
+    """A file of a closed window, with its `outcome`, which is READ until another is known."""
 
     window: str
     file: ArrivedFile
@@ -61,9 +61,9 @@ class WindowFile:
 
 
 class Content:
-    """The first `size` bytes of the file at `path`; what is asked for is read.
+    """The first `size` bytes of the file at `path`, read on demand.
 
-    `problem` is why the file cannot be read, once that was found out.
+    `problem` is the reason that the file cannot be read, once known.
     """
 
     def __init__(self, path: str, size: int) -> None:
@@ -87,8 +87,10 @@ class Content:
         return storage.read_range(self.path, start, end)
 
     def marks(self, size: int) -> tuple[str, str] | None:
-        """Return the two checksums of the first `size` bytes; None, and note the problem, if they
-        cannot be read."""
+        """Return the two checksums of the first `size` bytes, None if these cannot be read.
+
+        The problem is then noted.
+        """
         if self.problem is None and size not in self._marks:
             try:
                 last = self.head[:size]
@@ -102,7 +104,7 @@ class Content:
         return self._marks[size] if self.problem is None else None
 
     def begins_with(self, taken: ArrivedFile) -> bool:
-        """Return whether these bytes begin with those that were before the end of a taken range."""
+        """Return whether the file still begins with the bytes up to the end of a taken range."""
         if self.problem is not None or taken.problem is not None:
             return (self.size, self.problem) == (taken.size, taken.problem)
         if taken.size > self.size:
@@ -112,14 +114,14 @@ class Content:
         return self.marks(taken.size) == (taken.first, taken.last)
 
     def arrived_file(self, start: int, end: int) -> ArrivedFile:
-        """Return what a window takes by taking this range."""
+        """Return the record of a window that takes this range."""
         marks = self.marks(end)
         if marks is None:
             return ArrivedFile(self.path, end, start, problem=self.problem)
         return ArrivedFile(self.path, end, start, *marks)
 
     def is_blank(self, start: int, end: int) -> bool:
-        """Return whether there is nothing but space in a range."""
+        """Return whether a range holds nothing but white space."""
         return end - start <= MARKED and not self.bytes(start, end).strip(b" \t\r\n\0")
 
     def has_lines(self, size: int) -> bool:
@@ -130,8 +132,10 @@ class Content:
             return False
 
     def line_start(self, at: int) -> int:
-        """Return where the line begins that was not whole at this place, because its writer was not
-        done; `at` itself if what is before it is a whole line or a whole JSON value."""
+        """Return the start of the line that is unfinished at a position, or the position itself.
+
+        No line is unfinished after a whole line or a whole JSON value.
+        """
         if self._line_ends_at(at) or not self.has_lines(at):
             return at
         begin, tail = at, b""
@@ -152,24 +156,24 @@ class Content:
 
 
 def check_regular(path: str) -> None:
-    """Raise an OSError if there is a folder, a pipe or a device at a path: it has no size."""
+    """Raise an OSError if a path is a folder, a pipe or a device, which have no size."""
     if not is_remote(path) and os.path.exists(path) and not os.path.isfile(path):
         folder = os.path.isdir(path)
         raise OSError("it is a folder" if folder else "it is a pipe or a device")
 
 
 def open_regular(path: str) -> BinaryIO:
-    """Open a file to read.
+    """Open a regular file for reading.
 
     Raises:
-        OSError: it cannot be read, or is none.
+        OSError: it cannot be read, or is not a regular file.
     """
     check_regular(path)
     return storage.open_read(path)
 
 
 def first_gap(covered: Iterable[tuple[int, int]], size: int) -> tuple[int, int] | None:
-    """Return the first range from 0 to `size` that no covered one has; None if all is covered."""
+    """Return the first range from 0 to `size` that is not covered; None if all is covered."""
     at = 0
     for start, end in sorted(covered):
         if start > at:

@@ -1,7 +1,7 @@
-"""Read the input of a window: the bytes that it recorded of each file, whatever the file is now.
+"""Read the input of a window: the recorded bytes of each file, even if it has changed since.
 
 Each file is copied, since it may be moved, added to or written again while the window is evaluated.
-A file that cannot be read, or in which nothing can be used, costs itself: the window has the rest.
+A file that cannot be read or used is left out; the window has the rest.
 """
 
 import errno
@@ -53,12 +53,12 @@ _OF_THIS_MACHINE: Final = (errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFIL
 """Errors that are not a file's own."""
 
 Parse = Callable[[str, bytes], Any]
-"""Makes a record or a failure of a line with a key."""
+"""Converts a key and its line to a record or a failure."""
 
 
 @dataclass(frozen=True, slots=True)
 class BadFile:
-    """A file that its window goes without: what became of it, and its row of `failures`."""
+    """A file that its window leaves out, with its outcome and its row of `failures`."""
 
     file: ArrivedFile
     outcome: str
@@ -67,10 +67,10 @@ class BadFile:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """What a window of a stream reads.
+    """The input of a window of a stream.
 
-    `found_at` returns where a file is now that was renamed, or None. `note` is called with the
-    files that the window goes without, before it is evaluated, and `say` with what is read.
+    `found_at` returns the present path of a renamed file, or None. `note` is called with the files
+    that are left out, before the window is evaluated, and `say` with messages about what is read.
     """
 
     files: tuple[ArrivedFile, ...]
@@ -80,7 +80,7 @@ class Window:
 
 
 class _Bad(Exception):
-    """A file cannot be used: what became of it, the type of its failure, and the reason."""
+    """The error for a file that cannot be used: its outcome, type of failure and reason."""
 
     def __init__(self, outcome: str, kind: str, reason: str) -> None:
         super().__init__(reason)
@@ -90,9 +90,10 @@ class _Bad(Exception):
 def read_window(
     window: Window, folder: str, used: Used, parse: Parse
 ) -> tuple[tuple[InputFile, ...], tuple[BadFile, ...]]:
-    """Read the files of a window; return those that can be used, and the others. Copies go into
-    `folder`. `used` says whether to read a column of Parquet that is not plain, and `parse` makes a
-    record or a failure of a line.
+    """Read the files of a window; return those that can be used, and the others.
+
+    Copies go into `folder`. `used` says whether to read a column of Parquet that is not plain, and
+    `parse` converts a line to a record or a failure.
 
     Raises:
         RunError: this machine cannot hold the copies.
@@ -117,10 +118,10 @@ def read_window(
 def _read(
     window: Window, file: ArrivedFile, name: str, copy: str, used: Used, parse: Parse
 ) -> InputFile:
-    """Copy what a window reads of a file, and write it as JSON Lines if it is in another format.
+    """Copy a window's part of a file, as JSON Lines if it is in another format.
 
-    Lines that were added to JSON Lines are read alone. Of any other format the whole file is read,
-    since its beginning says how, and what an earlier window had is left out.
+    Lines that were added to JSON Lines are read alone. A file in any other format is read from its
+    beginning, which says how, and the rows of an earlier window are left out.
     """
     content = _content(window, file, name)
     try:
@@ -157,7 +158,7 @@ def _read(
 
 
 def _content(window: Window, file: ArrivedFile, name: str) -> Content:
-    """Return the content of a file, under whatever name it is now, and say what is read of it."""
+    """Return the content of a file, even if it was renamed, and tell which part of it is read."""
     if file.problem is not None:
         raise _Bad(UNUSABLE, UNREADABLE, file.problem)
     content = Content(file.path, file.size)
@@ -196,8 +197,7 @@ def _size_now(path: str) -> int:
 
 
 def _copy(path: str, here: str, start: int, file: ArrivedFile) -> str:
-    """Copy the bytes from `start` to the end of what the window has taken; return the SHA-256 of
-    those that it has taken."""
+    """Copy a file from `start` to the end of a window's range; return the SHA-256 of the range."""
     digest, at = sha256(), start
     try:
         source = open_regular(path)
@@ -218,7 +218,7 @@ def _copy(path: str, here: str, start: int, file: ArrivedFile) -> str:
 
 
 def _check_machine(error: Exception) -> None:
-    """Raise a RunError if this machine is at fault and no file is: its disk is full, say."""
+    """Raise a RunError if this machine is at fault, as with a full disk, and not the file."""
     if isinstance(error, OSError) and error.errno in _OF_THIS_MACHINE:
         raise RunError(
             "the input cannot be copied into the folder for temporary files (TMPDIR), "
@@ -246,15 +246,17 @@ def _ends_line(path: str, size: int) -> bool:
 
 
 class _Added:
-    """The lines of a file that an earlier window did not have, which read its first `start` bytes:
-    all from the first that differs. `skipped` is the number of those before."""
+    """The lines that were added to a file since an earlier window took its first `start` bytes.
+
+    These are all lines from the first that differs. `skipped` is the number of lines before it.
+    """
 
     def __init__(self, path: str, form: str, start: int, parse: Parse) -> None:
         self.skipped = 0
         self._path, self._form, self._start, self._parse = path, form, start, parse
 
     def lines(self, used: Used) -> Iterator[bytes]:
-        """Yield the lines. Where the first was cut and evaluated all the same, it is unusable."""
+        """Yield the added lines; the first is unusable if a part of it was evaluated before."""
         with open(self._path, "rb") as stream, open(self._path, "rb") as again:
             earlier = _lines_before(again, self._start, used)
             same = True
@@ -269,7 +271,7 @@ class _Added:
 
 
 def _with_problem(line: bytes) -> bytes:
-    """Return the JSON of a row as one that cannot be used, since a part of it was."""
+    """Return a row as JSON, marked as unusable since a part of it was evaluated before."""
     try:
         row = json.loads(line)
     except ValueError:
@@ -278,7 +280,7 @@ def _with_problem(line: bytes) -> bytes:
 
 
 def _lines_before(stream: io.BufferedReader, size: int, used: Used) -> Iterator[bytes]:
-    """Yield the lines that are in the first `size` bytes of a file, as far as they can be read."""
+    """Yield the readable lines in the first `size` bytes of a file."""
     head = stream.read(min(size, HEAD_BYTES))
     stream.seek(0)
     blocks = iter(partial(stream.read, 1 << 16), b"")
@@ -300,7 +302,11 @@ def _lines_before(stream: io.BufferedReader, size: int, used: Used) -> Iterator[
 
 
 def _check_usable(file: InputFile, parse: Parse) -> None:
-    """Raise a _Bad with the first reason if no record of a file can be used."""
+    """Check that a record of a file can be used.
+
+    Raises:
+        _Bad: none can; the message has the first reason.
+    """
     plain, n_lines = file.plain, 0
     first: Failure | None = None
     with storage.open_read(plain.path) as stream:

@@ -64,7 +64,7 @@ def run_chunks(
     workers: int,
     progress: Progress,
 ) -> Written:
-    """Evaluate all chunks; return their parts, in the chunks' order, and their counters' sums.
+    """Evaluate all chunks; return their parts, in the order of chunks, and the sums of counters.
 
     Finished chunks are skipped. A chunk with responses that wait for a batch is not finished: only
     the number of these responses is returned. A single chunk, or a single worker, runs in this
@@ -194,7 +194,7 @@ def _explain_memory_errors(attempt: Attempt, chunks: Iterable[int]) -> Iterator[
 
 
 def error_of_step(error: BaseException, attempt: Attempt, what: str = "a chunk") -> UfoError:
-    """Return the error that ends the run, for an error raised within `what`."""
+    """Return the error that ends the run, for an error raised in a part of it, named by `what`."""
     # Beam appends the name of a step, which does not help the user.
     message = re.sub(r" \[while running '.*?'\]", "", str(getattr(error, "message", error)))
     if isinstance(error, UfoError):
@@ -277,8 +277,7 @@ def _take(
 
 @contextmanager
 def _hold_back_signals() -> Iterator[None]:
-    """Hold back Ctrl-C and SIGTERM until this context ends, and block them in processes started in
-    it.
+    """Hold back Ctrl-C and SIGTERM until this context ends, also in processes started in it.
 
     An exception while the pool starts a process would leave a process that the pool does not know.
     Ctrl-C reaches the whole group, so a starting process would print a traceback.

@@ -17,7 +17,7 @@ from ufo.pipelines.build_index import build
 from ufo.pipelines.commands.serve import setup
 from ufo.transforms.sources.fact_source import FactSource
 from ufo.webapp.limits import ServiceLimits
-from ufo.webapp.server import served
+from ufo.webapp.server import serve_in_thread
 from ufo.webapp.service import Setup
 
 PAGES = [
@@ -59,7 +59,7 @@ def read_events(lines: Iterator[str] | Sequence[str]) -> Iterator[Event]:
 def opened(service_setup: Setup) -> Iterator[httpx.Client]:
     """Serve a set-up, and give a client of it."""
     with (
-        served(service_setup) as url,
+        serve_in_thread(service_setup) as url,
         httpx.Client(base_url=url, timeout=120, trust_env=False) as client,
     ):
         yield client

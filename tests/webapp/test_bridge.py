@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ufo.transforms.loop import process_loop
-from ufo.webapp.bridge import Pulse, on_the_loop, streamed
+from ufo.webapp.bridge import Pulse, run_on_loop, stream_from_loop
 from ufo.webapp.limits import Refused
 
 LONG = 20.0
@@ -32,7 +32,7 @@ async def failing() -> None:
 
 
 async def taken(work: AsyncGenerator[int, None], seconds: float, into: list[Any]) -> None:
-    async with aclosing(streamed(work, seconds)) as stream:
+    async with aclosing(stream_from_loop(work, seconds)) as stream:
         async for value in stream:
             into.append(value)
 
@@ -41,12 +41,12 @@ def test_a_coroutine_runs_on_the_loop_of_the_process_and_returns_its_result() ->
     async def which() -> asyncio.AbstractEventLoop:
         return asyncio.get_running_loop()
 
-    assert asyncio.run(on_the_loop(which(), LONG)) is process_loop()
+    assert asyncio.run(run_on_loop(which(), LONG)) is process_loop()
 
 
 def test_an_error_of_a_coroutine_is_raised() -> None:
     with pytest.raises(LookupError, match="no such thing"):
-        asyncio.run(on_the_loop(failing(), LONG))
+        asyncio.run(run_on_loop(failing(), LONG))
 
 
 def test_values_come_in_order_and_then_the_error() -> None:
@@ -72,7 +72,7 @@ def test_work_that_takes_too_long_is_refused_after_what_it_gave() -> None:
     assert received == [1]
     refused(streaming.value)
     with pytest.raises(Refused) as alone:
-        asyncio.run(on_the_loop(ever(), 0.05))
+        asyncio.run(run_on_loop(ever(), 0.05))
     refused(alone.value)
 
 
@@ -88,7 +88,7 @@ def test_pulses_come_while_the_work_goes_on_where_they_are_asked_for() -> None:
         opened: list[Callable[[], object]] = [lambda: None]
         kinds = []
         work = numbers(1, then=wait_for_gate if pulse else None)
-        async with aclosing(streamed(work, LONG, pulse)) as stream:
+        async with aclosing(stream_from_loop(work, LONG, pulse)) as stream:
             async for value in stream:
                 kinds.append(type(value).__name__)
                 if kinds.count("Pulse") == 2:
@@ -112,7 +112,7 @@ def test_the_work_is_cancelled_with_who_reads_it() -> None:
             raise
 
     async def stop_after_the_first() -> None:
-        async with aclosing(streamed(numbers(1, then=noticing), LONG)) as stream:
+        async with aclosing(stream_from_loop(numbers(1, then=noticing), LONG)) as stream:
             await anext(stream)
             await asyncio.sleep(0)
 

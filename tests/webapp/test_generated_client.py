@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.webapp.conftest import read_events
-from ufo.webapp.server import served
+from ufo.webapp.server import serve_in_thread
 from ufo.webapp.service import Setup
 
 pytestmark = pytest.mark.slow
@@ -43,7 +43,7 @@ print(json.dumps({
 
 
 def test_it_gets_the_answers_of_the_steps(base: Setup, tmp_path: Path) -> None:
-    with served(base) as url:
+    with serve_in_thread(base) as url:
         generate = [sys.executable, "-m", "openapi_python_client", "generate", "--meta", "none"]
         generate += ["--url", f"{url}/openapi.json", "--output-path", str(tmp_path / "client")]
         process = subprocess.run(generate, cwd=tmp_path, capture_output=True, text=True)

@@ -36,22 +36,22 @@ def test_a_run_of_a_folder_within_has_that_folders_name_before_its_own(tmp_path:
     (tmp_path / "notes.txt").touch()
     runs = OpenRuns(tmp_path)
     assert names(runs) == ["team:deeper:a", "team:a", "a"]
-    assert runs.named("team:a").folder == tmp_path / "team" / "run=a"
-    assert runs.named("team:deeper:a").folder == tmp_path / "team" / "deeper" / "run=a"
+    assert runs.by_name("team:a").folder == tmp_path / "team" / "run=a"
+    assert runs.by_name("team:deeper:a").folder == tmp_path / "team" / "deeper" / "run=a"
 
 
 def test_a_folder_that_is_not_there_has_none(tmp_path: Path) -> None:
     runs = OpenRuns(tmp_path / "none")
     assert names(runs) == []
     with pytest.raises(NotFound, match="no finished run of that name; finished runs: none yet"):
-        runs.named(None)
+        runs.by_name(None)
 
 
 def test_a_run_without_a_name_is_the_newest(tmp_path: Path) -> None:
     write(tmp_path, "a", 2)
     write(tmp_path, "b", 1)
-    assert OpenRuns(tmp_path).named(None).name == "a"
-    assert OpenRuns(tmp_path).named("b").name == "b"
+    assert OpenRuns(tmp_path).by_name(None).name == "a"
+    assert OpenRuns(tmp_path).by_name("b").name == "b"
 
 
 @pytest.mark.parametrize(("n", "names"), [(10, "n0"), (11, "n1")])
@@ -59,7 +59,7 @@ def test_an_unknown_run_is_told_the_ten_newest(tmp_path: Path, n: int, names: st
     for at in range(n):
         write(tmp_path, f"n{at}", at + 1)
     with pytest.raises(NotFound, match=rf"finished runs: n{n - 1}, .*, {names}$") as error:
-        OpenRuns(tmp_path).named("../n0")
+        OpenRuns(tmp_path).by_name("../n0")
     assert str(error.value).count(",") == 9
 
 

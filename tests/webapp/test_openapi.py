@@ -26,7 +26,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from ufo.webapp.limits import ServiceLimits
-from ufo.webapp.server import served
+from ufo.webapp.server import serve_in_thread
 from ufo.webapp.service import Setup
 
 EXAMPLES = 10
@@ -46,7 +46,7 @@ def address(base: Setup, tmp_path_factory: pytest.TempPathFactory) -> Iterator[s
     results = tmp_path_factory.mktemp("tried") / "results"
     shutil.copytree(base.results, results)
     quick = replace(base, limits=limits, evaluate=("true",), results=results)
-    with served(quick) as url:
+    with serve_in_thread(quick) as url:
         yield f"{url}/openapi.json"
 
 

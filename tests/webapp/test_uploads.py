@@ -649,7 +649,7 @@ def upload(tmp_path: Path) -> Upload:
 
 
 def test_progress_is_counted_and_not_said(upload: Upload) -> None:
-    upload.hear('{"message": "progress", "responses": 2, "of": 5}')
+    upload.read_log_line('{"message": "progress", "responses": 2, "of": 5}')
     assert upload.status.done == 2
     assert upload.status.total == 5
     assert upload.status.log == []
@@ -658,7 +658,7 @@ def test_progress_is_counted_and_not_said(upload: Upload) -> None:
 def test_the_phase_of_a_command_is_told_and_not_said(upload: Upload) -> None:
     phases: list[str] = [upload.status.phase]
     for line in ('{"message": "reading"}', '{"message": "progress", "responses": 0, "of": 5}'):
-        upload.hear(line)
+        upload.read_log_line(line)
         phases.append(upload.status.phase)
     assert phases == ["starting", "reading", "evaluating"]
     assert upload.status.log == []
@@ -675,12 +675,12 @@ def test_the_phase_of_a_command_is_told_and_not_said(upload: Upload) -> None:
     ],
 )
 def test_what_else_the_command_says_is_kept(upload: Upload, line: str, log: list[str]) -> None:
-    upload.hear(line)
+    upload.read_log_line(line)
     assert upload.status.log == log
 
 
 def test_the_folders_of_the_service_are_not_shown(upload: Upload) -> None:
-    upload.hear(
+    upload.read_log_line(
         json.dumps({"message": f"--input '{upload.file}' in {upload.run}/x; {upload.run.parent}"})
     )
     assert upload.status.log == ["'a file.csv' in its run; its run"]
@@ -688,13 +688,13 @@ def test_the_folders_of_the_service_are_not_shown(upload: Upload) -> None:
 
 def test_the_last_twenty_lines_are_kept(upload: Upload) -> None:
     for n in range(21):
-        upload.say(f"line {n}")
+        upload.add_to_log(f"line {n}")
     assert upload.status.log == [f"line {n}" for n in range(1, 21)]
 
 
 @pytest.mark.parametrize(("length", "kept"), [(999, 999), (1_000, 1_000), (1_001, 1_000)])
 def test_a_line_is_kept_up_to_a_thousand_characters(upload: Upload, length: int, kept: int) -> None:
-    upload.say("x" * length)
+    upload.add_to_log("x" * length)
     assert upload.status.log == ["x" * kept]
 
 

@@ -93,23 +93,23 @@ class CoroutineDoFn(beam.DoFn, Generic[J, T, R]):  # type: ignore[misc]
         if self._window is None:
             yield from self.outputs(run_now(self.call(element)))
             return
-        for origin, result in self._window.submit((timestamp, window), self._answered(element)):
-            yield from self._placed(origin, result)
+        for origin, result in self._window.submit((timestamp, window), self._call_or_wait(element)):
+            yield from self._windowed(origin, result)
 
     def finish_bundle(self) -> Iterator[Any]:
         """Yield the outputs of all calls that are still in progress."""
         if self._window is not None:
             for origin, result in self._window.drain():
-                yield from self._placed(origin, result)
+                yield from self._windowed(origin, result)
         self.counters.flush()
 
-    async def _answered(self, element: T) -> R | None:
+    async def _call_or_wait(self, element: T) -> R | None:
         try:
             return await self.call(element)
         except NotYetAnswered:
             return None
 
-    def _placed(self, origin: tuple[Any, Any], result: R | None) -> Iterator[Any]:
+    def _windowed(self, origin: tuple[Any, Any], result: R | None) -> Iterator[Any]:
         if result is None:
             self.counters.add(**{WAITING: 1})
             return

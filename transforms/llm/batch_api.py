@@ -1,4 +1,4 @@
-"""Submit batches of requests to a provider, and fetch their replies.
+"""A client for the batch APIs of providers.
 
 `OpenAiBatches` speaks OpenAI's protocol (`/v1/files` and `/v1/batches`), which Azure and others
 offer too. `batch_states.toml` has their words. A provider with another protocol, such as
@@ -32,7 +32,7 @@ from ufo.transforms.llm.errors import (
     words_of,
 )
 from ufo.transforms.llm.http_packages import httpx
-from ufo.transforms.llm.transport import connection_error, client_of, response_error
+from ufo.transforms.llm.transport import client_of, connection_error, response_error
 
 TAG: Final = "ufo"  # the key of a batch's metadata that holds our name of it
 FAILED, STOPPED, RUNNING, UNKNOWN = "failed", "stopped", "running", ""
@@ -40,17 +40,17 @@ _TABLES: Final[Mapping[str, Mapping[str, Any]]] = tomllib.loads(
     (resources.files(__package__) / "batch_states.toml").read_text(encoding="utf-8")
 )
 _PROCESSED: Final = ("completed", "succeeded", "success", "failed", "errored", "error")
-_LISTED: Final = 2000  # batches among which one is looked for
+_LISTED: Final = 2000  # batches that are searched for one
 _PAUSES: Final = (0.5, 1, 2, 4, 8, 15, 30, 60)  # until a file that was uploaded can be used
 
 
 @dataclass(frozen=True, slots=True)
 class BatchState:
-    """The provider's state of a batch: its own `word`, and the `phase` which that means.
+    """The state of a batch: the provider's `word` for it, and the `phase` that the word means.
 
-    So many requests are `done`. Where the batch did not end with all of them, `lines` of replies
-    are all that there will be, None where it does not say. `source` and `files` are the ids of the
-    files of requests and of replies, `code` and `message` the error of a whole batch.
+    `done` requests are processed. `lines` is the final number of replies of a batch that failed or
+    was stopped, None for any other and where it is not known. `source` and `files` are the ids of
+    the files of requests and of replies, `code` and `message` the error of a whole batch.
     """
 
     word: str
@@ -64,17 +64,17 @@ class BatchState:
 
     @property
     def ended(self) -> bool:
-        """Whether the batch goes on no more."""
+        """Whether the provider works on the batch no more."""
         return self.phase not in (RUNNING, UNKNOWN)
 
 
-def error_says(what: str, words: str) -> bool:
-    """Return whether an error says that too much is `enqueued`, or that a `file` is not there."""
-    return bool(re.search(_TABLES["errors"][what], words, re.IGNORECASE))
+def error_says(problem: str, words: str) -> bool:
+    """Return whether an error's words state a problem: `enqueued` (too much) or `file` (missing)."""
+    return bool(re.search(_TABLES["errors"][problem], words, re.IGNORECASE))
 
 
 def phase_of(word: Any) -> str:
-    """Return what a provider's word for a state means, in any case and spelling."""
+    """Return the phase of a batch by a provider's word for its state, in any case and spelling."""
     letters = re.sub("[^a-z]", "", str(word).lower())
     bare = re.sub("^(batch|job)?(state|status)?(?=.)", "", letters)
     return next((phase for phase, words in _TABLES["states"].items() if bare in words), UNKNOWN)
@@ -131,8 +131,10 @@ class OpenAiBatches:
             time.sleep(pause)
 
     def find(self, name: str, file: str) -> str | None:
-        """Return the id of a batch of that name, or of that file where the provider keeps no names,
-        None where none is listed."""
+        """Return the id of the listed batch of this name, else of this file, else None.
+
+        Some providers keep no names.
+        """
         with self._explained():
             listed = self._client.batches.list(limit=100)
             self._raise_error_in(listed)
@@ -168,8 +170,10 @@ class OpenAiBatches:
             )
 
     def replies(self, file: str) -> Iterator[tuple[str, Reply] | None]:
-        """Yield the key and the reply of each line in a file of replies, in any order, and None for
-        a line that cannot be read; nothing where the file is not there yet."""
+        """Yield key and reply of each line in a file of replies, None for a line that is unreadable.
+
+        The lines are in any order. A file that does not exist yet has none.
+        """
         with TemporaryFile(prefix="ufo-batch-") as lines:
             content = self._client.files.with_streaming_response.content(file)
             try:
@@ -195,7 +199,7 @@ class OpenAiBatches:
         return str(shown.id)
 
     def _raise_error_in(self, shown: Any) -> None:
-        """Raise the error that a response of status 200 is in place of a file or a batch."""
+        """Raise the error that a response of status 200 holds in place of a file or a batch."""
         payload = shown if isinstance(shown, str | dict) else shown.to_dict(warnings=False)
         error = error_inside(payload)
         if error or is_page(payload):
@@ -205,14 +209,16 @@ class OpenAiBatches:
 
     @contextmanager
     def _explained(self, again: bool = True) -> Iterator[None]:
-        """Raise an error of the client, or of reading what it returns, as a SendError; `again`:
-        what cannot be read is worth another look."""
+        """Raise an error of the client, or of reading its result, as a SendError.
+
+        An unreadable result is transient where `again`.
+        """
         where = self._endpoint.shown_url
         try:
             yield
         except openai.APIStatusError as error:
             refusal = response_error(self._endpoint, self._key, error.response)
-            # What is not there, or too large, is the file or the batch, not a request to the model.
+            # The file or the batch is missing or too large, not a request to the model.
             if error.status_code in (404, 405, 413) and refusal.kind != MODEL:
                 status = "413" if error.status_code == 413 else "404"
                 words = words_of(error.body, self._key)[0][:300] or "not found"

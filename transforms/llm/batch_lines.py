@@ -1,4 +1,4 @@
-"""Read the lines of a batch's output, and answer requests from them.
+"""Answer requests from the lines of a batch's output.
 
 Where an endpoint is asked in batches, `BatchLine` replaces the connection and the sender. A request
 whose reply is in the run's `BatchStore` gets it. Any other is noted there and raises
@@ -30,8 +30,10 @@ T = TypeVar("T")
 
 
 class BatchLine:
-    """The lines in batch files for one request, which takes several where an endpoint returns one
-    choice a line, or refuses a parameter."""
+    """The lines of one request in the files of batches.
+
+    There are several where an endpoint returns one choice a line, or refuses a parameter.
+    """
 
     def __init__(self, store: BatchStore, endpoint: Endpoint, request: Request) -> None:
         self._store = store
@@ -74,8 +76,10 @@ class BatchLine:
 
 
 def read_lines(lines: Iterable[bytes]) -> Iterator[tuple[str, Reply] | None]:
-    """Yield the key and the reply of each line in an output or error file of a batch, and None for
-    one that cannot be read. A last line without an end is left out then: it is being written."""
+    """Yield key and reply of each line in a batch's file of replies, None for an unreadable line.
+
+    An unreadable last line without a line feed is left out: it is being written.
+    """
     for line in lines:
         text = line.removeprefix(BOM_UTF8).strip()
         try:
@@ -107,7 +111,7 @@ def _read(line: Any) -> tuple[str, Reply]:
 
 
 def error_of(endpoint: Endpoint, reply: Reply) -> SendError | None:
-    """Return the error that a line of a batch says, None for a reply of the model.
+    """Return the error in a line of a batch, None for a reply of the model.
 
     An error without a status is transient, unless its words are known.
     """
@@ -127,7 +131,7 @@ def error_of(endpoint: Endpoint, reply: Reply) -> SendError | None:
 
 
 def _parsed(value: Any) -> Any:
-    """Return what a JSON text holds, and any other value as it is."""
+    """Return the value of a JSON text; any other value unchanged."""
     if isinstance(value, str):
         with suppress(ValueError):
             return json.loads(value)

@@ -1,4 +1,4 @@
-"""Keep the requests of a run that a provider answers as batches, in a SQLite file on disk.
+"""Store the requests of a run that a provider answers in batches, in a SQLite file.
 
     ask ─→ new ─ plan ─→ sent ─ put ─→ answered
             ↑ ← put, take_back ┘
@@ -37,8 +37,11 @@ _MOVE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A reply to a request in a batch: the HTTP `status` of its line, or where there is none the
-    provider's code, and the JSON of its body, or of its error."""
+    """A reply to a request in a batch.
+
+    `status` is the HTTP status of its line, else the provider's code. `payload` is the JSON of its
+    body, or of its error.
+    """
 
     status: str
     payload: Any
@@ -47,10 +50,10 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """A batch of requests of a run for one model of one endpoint; `name` is our name of it.
+    """A batch of requests of a run for one model of one endpoint; `name` is ufo's own name for it.
 
-    While its creation is asked for, `id` is that of its file, and `done` is ASKING. Then `id` is
-    the provider's, and `done` counts the requests that are processed. `ended` is when the batch was
+    Until the provider confirms it, `id` is that of its file, and `done` is ASKING. Then `id` is the
+    provider's, and `done` counts the requests that are processed. `ended` is when the batch was
     first seen to have ended, and STORED once all its replies are stored.
     """
 
@@ -66,8 +69,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class BatchedRequest:
-    """A request in a batch: its `tries` before, the most that it may cost in US dollars, and its
-    row of the table `usage`."""
+    """A request in a batch: its earlier `tries`, its highest cost in US dollars, its usage row."""
 
     tries: int
     usd: float
@@ -151,12 +153,12 @@ class BatchStore:
         return None, usage
 
     def knows(self, key: str) -> bool:
-        """Return whether the run has asked for a request whose key begins with this text."""
+        """Return whether the run has noted a request whose key begins with `key`."""
         query = "SELECT 1 FROM requests WHERE run = :run AND key > :low AND key < :high LIMIT 1"
         return bool(self._all(query, low=f"{key}-", high=f"{key}."))
 
     def claimed(self, owner: str, keys: Iterable[str]) -> set[str]:
-        """Return the keys, among these, that the response `owner` has claimed."""
+        """Return those of `keys` that the response `owner` has claimed."""
         query = "SELECT 1 FROM claims WHERE run = :run AND key = :key AND owner = :owner"
         return {key for key in keys if self._all(query, key=key, owner=owner)}
 
@@ -180,8 +182,10 @@ class BatchStore:
     # --- what a run does between its passes ---
 
     def begin(self) -> bool:
-        """Delete the requests that an earlier process noted and did not submit, and return whether
-        there were any: the next pass asks for those that it needs."""
+        """Delete the requests that an earlier process did not submit; return whether any were.
+
+        The next pass asks for those that it needs.
+        """
         noted = "state = 'new' AND tries = 0 OR state = 'again'"
         query = f"DELETE FROM requests WHERE run = :run AND ({noted}) RETURNING 1"  # noqa: S608
         return bool(self._all(query))
@@ -206,12 +210,11 @@ class BatchStore:
                 yield key, _whole(body)
 
     def plan(self, endpoint: Endpoint, round_: int, usd: Mapping[str, float]) -> Batch:
-        """Note a batch of the requests with these keys, before it is submitted. `usd` has the most
-        that each may cost in US dollars."""
+        """Note a batch before it is submitted; `usd` has the highest cost of its requests by key."""
         batch = Batch(uuid4().hex, endpoint, round_, len(usd), time.time())
         sent = "state = 'sent', batch = :name, usd = :usd"
         query = f"UPDATE requests SET {sent} WHERE run = :run AND key = :key"  # noqa: S608
-        self._all("PRAGMA synchronous = FULL")  # what is paid for outlives a power cut
+        self._all("PRAGMA synchronous = FULL")  # a batch that is paid for outlives a power cut
         with self.together():
             self.note(batch)
             for key, cost in usd.items():
@@ -219,7 +222,7 @@ class BatchStore:
         return batch
 
     def note(self, batch: Batch, **known: Any) -> Batch:
-        """Store what is `known` of a batch, and return the updated batch."""
+        """Store the fields of a batch that are `known` now, and return the updated batch."""
         batch = replace(batch, **known)
         columns = ":name, :run, :place, :round, :requests, :submitted, :id, :done, :ended"
         query = f"INSERT OR REPLACE INTO batches VALUES ({columns})"  # noqa: S608
@@ -236,7 +239,7 @@ class BatchStore:
         return [batch for batch in self.batches() if batch.ended != STORED]
 
     def reserved(self) -> float:
-        """Return what the requests under way may cost, in US dollars."""
+        """Return the highest cost of the requests under way, in US dollars."""
         query = "SELECT coalesce(sum(usd), 0.0) FROM requests WHERE run = :run AND state = 'sent'"
         return float(self._all(query)[0][0])
 
@@ -246,8 +249,10 @@ class BatchStore:
         return dict(self._all(query, _sent, name=batch.name))
 
     def put(self, key: str, reply: Reply | None, usage: Usage, tries: int = 1) -> None:
-        """Store the reply to a request with its usage row; without one the request is new again,
-        with so many more `tries`."""
+        """Store the reply to a request with its usage row; without a reply the request is new again.
+
+        `tries` are added to those of the request.
+        """
         kept = reply and pack(asdict(reply))
         self._all(
             "UPDATE requests SET state = iif(:reply IS NULL, 'new', 'answered'), reply = :reply, "
@@ -270,7 +275,7 @@ class BatchStore:
             self._all(f"DELETE FROM {table} WHERE run = :run")  # noqa: S608
 
     def held(self) -> dict[str, int]:
-        """Return how many requests of all runs are under way and answered, and the file's bytes."""
+        """Return the numbers of requests under way and answered, of all runs, and of bytes."""
         query = (
             "SELECT coalesce(sum(state = 'sent'), 0), coalesce(sum(state = 'answered'), 0), "
             "(SELECT page_count * page_size FROM pragma_page_count, pragma_page_size) FROM requests"

@@ -1,4 +1,4 @@
-"""Compute the cost of requests, write it to the usage log, and stop a run before `--max_cost`.
+"""The budget of a run: the prices of models, the cost of requests, and the limit `--max_cost`.
 
 Prices come from `prices.yaml` in this package and from the user's `--prices` file. A model in
 neither has no price, and its cost is unknown: None, never 0.
@@ -103,7 +103,7 @@ def _price(where: str, entry: Any) -> Price:
     try:
         price = Price(**{**entry, "date": str(entry.get("date", ""))})
         # Comparisons with YAML's `.nan` are false, and `true` is an int.
-        numbers = (price.input, price.output, *([] if price.batch is None else [price.batch]))
+        numbers = [price.input, price.output, 0 if price.batch is None else price.batch]
         if all(type(n) in (int, float) and 0 <= n < math.inf for n in numbers):
             return price
     except (TypeError, AttributeError):
@@ -119,9 +119,11 @@ def _form(message: str) -> str:
 
 
 def upper_bound(price: Price, body: Mapping[str, Any], longest: float = 0.0) -> float:
-    """Return the most that a request may cost in US dollars. A choice without a token limit is
-    assumed to have at most as many tokens as the largest of three: its prompt, the `longest` choice
-    so far, and 500."""
+    """Return the highest cost of a request, in US dollars.
+
+    A choice without a token limit is assumed to have at most as many tokens as the largest of
+    three: its prompt, the `longest` choice so far, and 500.
+    """
     prompt = tokens_at_most(body)
     limit = body.get("max_completion_tokens", body.get("max_tokens"))
     each = limit if limit is not None else max(prompt, longest, _REPLY_TOKENS)
@@ -180,7 +182,7 @@ class Budget:
         self._reserved += usd
         self._in_flight += 1
         self._unlogged += 1
-        # A write costs as much as the rest of what is done here.
+        # Writing a line takes as long as the rest of this method.
         if usd or time.monotonic() >= self._next_line:
             self._next_line = time.monotonic() + _BETWEEN_LINES
             self.log.add({IN_FLIGHT: self._begun(), RESERVED: usd})
@@ -210,7 +212,7 @@ class Budget:
         return row
 
     def _begun(self) -> int:
-        """Return how many requests have begun that the log does not have."""
+        """Return the number of begun requests that the log does not have yet."""
         begun, self._unlogged = self._unlogged, 0
         return begun
 

@@ -1,4 +1,4 @@
-"""Cache the values that were paid for, and compute a value only once for concurrent callers.
+"""Cache paid values by key, each computed only once for concurrent callers.
 
 `JsonCache` is the cache of all steps: requests, judgements
 (`ufo.transforms.judges.llm.judgements`), searches and web pages. Use it on one event loop; the
@@ -57,7 +57,7 @@ class JsonCache:
         return {key: value for key, value in values.items() if value is not None}
 
     async def put_many(self, values: Mapping[str, Any]) -> None:
-        """Write the values; when this returns they are kept even if the process is killed."""
+        """Write the values, which then outlive the process even if it is killed."""
         if not self.writes or not values or self._store is None:
             return
         entries = {key: pack(value) for key, value in values.items()}

@@ -17,7 +17,7 @@ from ufo.transforms.llm.forms import PROBE
 from ufo.transforms.llm.request import Choice, Client, Completion, LlmError, Request
 from ufo.transforms.llm.usage import OK, Paid, divide_among, reused_rows, usage_row
 
-_OF_FUNCTIONS: Final = ("name", "description", "parameters", "example")
+_FUNCTION_FIELDS: Final = ("name", "description", "parameters", "example")
 Answer = tuple[Choice, str, list[Paid]]
 """A choice, the id of its request, and the requests by which it was paid."""
 
@@ -98,11 +98,11 @@ class CachingClient:
         return reused_rows(row, paid, cached, self._settings.prices_of(request.role, request.model))
 
     def room(self, request: Request) -> int | None:
-        """Return the inner client's estimate."""
+        """Return the inner client's estimate of the tokens that a prompt leaves free."""
         return self._inner.room(request)
 
     def cap(self, request: Request) -> int | None:
-        """Return the inner client's limit of a reply."""
+        """Return the inner client's limit for the tokens of a reply."""
         return self._inner.cap(request)
 
 
@@ -112,7 +112,7 @@ def request_keys(request: Request, settings: ClientSettings) -> list[str]:
     canonical = {
         "model": request.model,
         "messages": [{"role": one.role, "content": one.content} for one in request.messages],
-        "function": function and {name: getattr(function, name) for name in _OF_FUNCTIONS},
+        "function": function and {name: getattr(function, name) for name in _FUNCTION_FIELDS},
         "temperature": request.temperature,
         "max_tokens": None,  # a limit does not change the question
         "logprobs": request.logprobs,
@@ -126,8 +126,7 @@ def request_keys(request: Request, settings: ClientSettings) -> list[str]:
 
 
 def usable(request: Request, choice: Choice) -> bool:
-    """Return whether a choice may be cached: whether it is a whole answer, and by
-    `request.keep`."""
+    """Return whether a choice may be cached: a whole answer that `request.keep` accepts."""
     if choice.refusal or not choice.whole:
         return False
     if request.keep is not None:
@@ -140,7 +139,7 @@ def _answers(completion: Completion) -> list[Answer]:
     paid = [row for row in completion.usage if row.status == OK and row.step != PROBE]
     shares = divide_among(paid, len(completion.choices))
     pairs = zip(completion.choices, shares, strict=True)
-    return [(choice, completion.request_id, its) for choice, its in pairs]
+    return [(choice, completion.request_id, share) for choice, share in pairs]
 
 
 def _to_json(choice: Choice, request_id: str, paid: list[Paid]) -> Any:

@@ -63,7 +63,7 @@ _MARK = re.compile(
 
 
 class Garbled(ValueError):
-    """A reply does not have the shape of the API."""
+    """An error for a reply that does not have the shape of the API."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ def _turns(messages: Sequence[Message], known: Capabilities) -> list[Message]:
 
 
 def reply_instructions(function: Function) -> str:
-    """Return the instructions, appended to the prompt, to reply with a function's arguments."""
+    """Return the end of a prompt that asks for a function's arguments as JSON in the reply."""
     head = (
         "\n\nReply with one JSON object and nothing else. It holds the arguments of the function "
         f"`{function.name}` ({function.description}), "
@@ -188,8 +188,10 @@ _FORMATS: Mapping[str, Callable[[Function, Capabilities], dict[str, Any]]] = {
 
 
 def inline_references(schema: Any, definitions: Mapping[str, Any]) -> Any:
-    """Return a schema with its references replaced by what they name, and without `maxItems` and
-    `additionalProperties`, which not every endpoint takes."""
+    """Return a schema with its references replaced by their definitions.
+
+    `maxItems` and `additionalProperties` are left out, which not every endpoint takes.
+    """
     if isinstance(schema, list | tuple):
         return [inline_references(below, definitions) for below in schema]
     if not isinstance(schema, Mapping):
@@ -256,8 +258,9 @@ def tokens(payload: Any) -> Tokens:
 
 
 def _choice(item: Any, function: str | None) -> tuple[Choice, bool]:
-    """Return a choice without thoughts, and whether there were any. They are in the text or in
-    fields and parts of their own. OpenAI reports them only in `usage`.
+    """Return a choice without the model's thoughts, and whether there were any.
+
+    They are in the text or in fields and parts of their own. OpenAI reports them only in `usage`.
     """
     if not isinstance(item, Mapping) or not isinstance(item.get("message"), Mapping):
         raise Garbled("a choice of the reply has no message")
@@ -285,8 +288,10 @@ def _choice(item: Any, function: str | None) -> tuple[Choice, bool]:
 
 
 def _reasoning_in(message: Mapping[str, Any]) -> str:
-    """Return the thoughts in fields such as `reasoning_content` (DeepSeek), `reasoning` (Ollama,
-    OpenRouter) and `thinking`, or in parts of the content of such a type."""
+    """Return the thoughts in the fields of a message, or in parts of its content.
+
+    Such fields are `reasoning_content` (DeepSeek), `reasoning` (Ollama, OpenRouter) and `thinking`.
+    """
     parts = message.get("content")
     places = [message[name] for name in message if _REASONING.match(str(name))]
     places += filter(_is_thought, parts if isinstance(parts, list) else ())
@@ -298,7 +303,7 @@ def _is_thought(part: Any) -> bool:
 
 
 def _text(content: Any) -> str:
-    """Return the text of a message's content: a text, a part, parts, or what JSON would say."""
+    """Return the text of a message's content: of a text, a part or parts, else its JSON."""
     if isinstance(content, Mapping) and "text" not in content:
         return json.dumps(content)
     parts = content if isinstance(content, list) else [content]
@@ -352,7 +357,7 @@ def _logprob_mean(logprobs: Any) -> float | None:
 
 
 def _count(value: Any) -> int | None:
-    """Return a number of tokens, None for a value that cannot be one and could not be stored."""
+    """Return a number of tokens, None for a value that cannot be one."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     whole = isinstance(value, int) and not isinstance(value, bool)
@@ -363,8 +368,9 @@ def _count(value: Any) -> int | None:
 
 
 def completion_of(events: str) -> dict[str, Any]:
-    """Put the chunks of a stream of server-sent events together to the JSON of a whole reply; an
-    error in one of them is the reply. A choice without a finish reason broke off.
+    """Join the chunks of a stream of server-sent events to the JSON of a whole reply.
+
+    An error in a chunk replaces the choices. A choice without a finish reason broke off.
 
     Raises:
         ValueError: there is no chunk, or one is not of the API.
@@ -401,7 +407,7 @@ def _chunks(events: str) -> Iterator[dict[str, Any]]:
 
 
 def _place(part: Mapping[str, Any], otherwise: int) -> int:
-    """Return the number of a choice or call in a stream; some servers leave it out or null."""
+    """Return the number of a choice or call in a stream, `otherwise` where it is missing or null."""
     index = part.get("index")
     return index if isinstance(index, int) and 0 <= index < _MOST_PARTS else otherwise
 
@@ -437,7 +443,7 @@ def neutralise_tokens(text: str) -> str:
 
 
 def neutralise_all_tokens(value: Any) -> Any:
-    """Return a JSON value with `without_marks` applied to its strings, but not to field names."""
+    """Return a JSON value with `neutralise_tokens` applied to its strings, not to field names."""
     if isinstance(value, str):
         return neutralise_tokens(value)
     if isinstance(value, Mapping):

@@ -17,9 +17,7 @@ from ufo.transforms.llm.batch_lines import BatchLine
 from ufo.transforms.llm.batch_store import BatchStore
 from ufo.transforms.llm.client_settings import ClientSettings
 from ufo.transforms.llm.endpoint import Endpoint
-from ufo.transforms.llm.errors import (
-    SendError,
-)
+from ufo.transforms.llm.errors import SendError
 from ufo.transforms.llm.forms import (
     CALL,
     PROBE,
@@ -76,8 +74,10 @@ class OpenAiClient:
             await _enough(session, request, rows, choices)
         except (SendError, LlmError) as error:
             first = _first(rows) if choices else ""
-            what = error.message, error.reason, error.final
-            raise LlmError(*what, rows, choices[: request.n], first, error.unexplained) from None
+            received = choices[: request.n]
+            raise LlmError(
+                error.message, error.reason, error.final, rows, received, first, error.unexplained
+            ) from None
         return Completion(choices[: request.n], _first(rows), rows)
 
     def room(self, request: Request) -> int | None:
@@ -110,8 +110,7 @@ class OpenAiClient:
         return session.known, rows
 
     async def look(self, role: str) -> tuple[bool, int | None]:
-        """Return whether a server answers at the address of a role's endpoint, and the size of the
-        context that it states, None where it does not."""
+        """Return whether the endpoint of a role answers, and the size of the context or None."""
         endpoint = self._settings.endpoint(role)
         size = await self._session(role).stated_context()
         return self._transport(endpoint).reached, size
@@ -148,8 +147,10 @@ class OpenAiClient:
     def _in_batch(
         self, request: Request, known: Capabilities, batches: BatchStore
     ) -> ModelConnection:
-        """Return the session of one request in a batch. It learns nothing from other requests, so
-        that the request is the same in every pass of the run."""
+        """Return the session of one request in a batch.
+
+        It learns nothing from other requests, so that the request is the same in every pass.
+        """
         endpoint = self._settings.endpoint(request.role, request.model)
         line = BatchLine(batches, endpoint, request)
         return ModelConnection(endpoint, line, line.receive, known, self._settings.context)

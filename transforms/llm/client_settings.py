@@ -38,7 +38,7 @@ def store_path(cache: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class BatchSettings:
-    """How a run asks by batches, as plain values that are sent to workers.
+    """Settings of the batches of a run, as plain values that are sent to workers.
 
     `path` is the file of the `BatchStore`, `run` the name of the run's rows in it. `urls` are the
     base URLs of the endpoints that are asked in batches, none for all. A file has at most
@@ -88,7 +88,7 @@ class ClientSettings(CallSettings):
     batch: BatchSettings | None = None
 
     def __hash__(self) -> int:
-        # The fields that differ in practice; all of them are compared.
+        # Of the fields that differ in practice; equality compares all.
         return hash((self.run, self.usage_log, self.cache, *self.endpoints.values()))
 
     def endpoint(self, role: str, model: str = "") -> Endpoint:
@@ -101,8 +101,7 @@ class ClientSettings(CallSettings):
         return self.batch is not None and self.batch.asks(self.endpoint(role, model))
 
     def prices_of(self, role: str, model: str = "") -> Mapping[str, Price]:
-        """Return what the endpoint of a role takes, by model name: less where it is asked in
-        batches."""
+        """Return the prices of a role's endpoint by model name, lower where it is asked in batches."""
         if not self.batched(role, model):
             return self.prices
         return {name: price.of_batch for name, price in self.prices.items()}

@@ -1,4 +1,4 @@
-"""Say what keeps a request from an address, with the remedy: a proxy, a certificate, a name.
+"""Explain why a request cannot reach an address, with the remedy: a proxy, a certificate, a name.
 
 `remedies.yaml` has the causes, by the words of Python, OpenSSL and the HTTP packages.
 """
@@ -15,8 +15,10 @@ from ufo.transforms.llm.errors import table
 
 @contextmanager
 def client_errors(where: str, kind: Callable[[str], Exception]) -> Iterator[None]:
-    """Raise what keeps a client for an address from being made, such as an unusable proxy, as an
-    error of this kind with the remedy."""
+    """Raise an error in making a client, as for an unusable proxy, as one of `kind` with the remedy.
+
+    `where` is the address that the client is for.
+    """
     try:
         yield
     except Exception as error:  # of the environment, whatever it is: nothing was asked yet
@@ -26,7 +28,7 @@ def client_errors(where: str, kind: Callable[[str], Exception]) -> Iterator[None
 def explain_failure(
     where: str, error: Exception, proxy: str, reached: bool = False, address: str = "--base_url"
 ) -> tuple[str, bool]:
-    """Return what keeps requests from an address, with the remedy, and whether it is final.
+    """Return why requests cannot reach an address, with the remedy, and whether that is final.
 
     `address` is the flag or variable that sets the address.
     """
@@ -60,8 +62,7 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 
 def proxies(url: str = "") -> str:
-    """Return the proxies in the way to a URL, or all, by address and variable, without passwords;
-    "" for none."""
+    """Return the proxies on the way to a URL, or all, in words without passwords; "" for none."""
     parts, known = urlsplit(url), getproxies()
     if url and proxy_bypass(parts.hostname or ""):
         return ""

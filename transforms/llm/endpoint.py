@@ -78,7 +78,7 @@ class Endpoint:
 
     @property
     def place(self) -> tuple[str | None, str]:
-        """The address and the key's variable, which several models may share."""
+        """The base URL and the key's variable, which the models of one endpoint share."""
         return self.base_url, self.api_key_env
 
     @property
@@ -138,9 +138,8 @@ class Endpoint:
             values[name] = value
         return values
 
-    def as_in(self, run: "Endpoint") -> "Endpoint":
-        """Return this endpoint with a run's time-out; also with the run's headers and body, if both
-        have the same address."""
+    def with_run_settings(self, run: "Endpoint") -> "Endpoint":
+        """Return this endpoint with a run's time-out and, for the same address, headers and body."""
         if self.base_url != run.base_url:
             return replace(self, timeout=run.timeout)
         return replace(self, timeout=run.timeout, headers=run.headers, body=run.body)
@@ -161,8 +160,10 @@ def _url_of_environment() -> str:
 
 
 def azure_of(url: str) -> Azure | None:
-    """Return the Azure OpenAI resource at a URL; None for another server, and for Azure's `/v1`,
-    which speaks as OpenAI's does."""
+    """Return the Azure OpenAI resource at a URL, None for any other server.
+
+    Azure's `/v1` counts as another, since it speaks as OpenAI's does.
+    """
     parts = urlsplit(url)
     path = parts.path.rstrip("/")
     version = dict(parse_qsl(parts.query)).get(_VERSION_FIELD, "")

@@ -41,7 +41,7 @@ _QUOTAS = re.compile(r'"(?:quotaId|reason)": "([^"]+)"')  # Google's names of li
 _PARTICULAR = re.compile(r"\"[^\"]*\"|(?<!\w)'[^']*'|`[^`]*`|\S*\d\S*|\b[\w-]{24,}\b")
 _READ = 4000  # characters of an endpoint's message that are searched
 _SHOWN = 300
-_SECRET = 8  # characters of a key that is one
+_SECRET = 8  # characters of the shortest key that is a secret
 _SAID = re.compile(
     r"(?:error_?|status_)?(?:message|msg|description)|details?|reason|title|errors?", re.IGNORECASE
 )
@@ -109,8 +109,11 @@ class SendError(Exception):
 
     @property
     def sameness(self) -> str:
-        """The words of a refusal that may be meant for every request, without numbers, ids and
-        quotations; "" for an error that is about one request, or that passes."""
+        """The words by which refusals of several requests are compared, "" where they do not count.
+
+        They have no numbers, ids and quotations. An error about one request, or one that passes,
+        does not count.
+        """
         refused = self.status.startswith("4") and not (self.transient or self.final)
         if self.said is None or not refused or self.reason != TRANSPORT:
             return ""
@@ -192,8 +195,10 @@ def table(name: str) -> Any:
 
 
 def match_refusals(status: int, text: str) -> tuple[tuple[str, ...], dict[str, int]]:
-    """Return the kinds of the rows that match an error, and the numbers that the first one reads:
-    `context`, `prompt`, `cap`."""
+    """Return the kinds of the rows of `refusals.yaml` that match an error, and its numbers.
+
+    The first row that matches reads the numbers: `context`, `prompt`, `cap`.
+    """
     matches = [
         (row["kind"], match)
         for row in table("refusals")
@@ -210,7 +215,7 @@ def match_refusals(status: int, text: str) -> tuple[tuple[str, ...], dict[str, i
 
 
 def payload_of(text: str) -> Any:
-    """Return the JSON of a response's body, else its text: an error page of a proxy."""
+    """Return the JSON of a response's body, else its text, such as a proxy's error page."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -223,7 +228,7 @@ def is_page(payload: Any) -> bool:
 
 
 def _fields(payload: Any) -> Mapping[str, Any]:
-    """Return the fields of an error: OpenAI's, or a list of it (Gemini), a text, or FastAPI's."""
+    """Return the fields of an error in the form of OpenAI, Gemini (a list), FastAPI, or a text."""
     if isinstance(payload, list) and payload:
         payload = payload[0]
     if not isinstance(payload, dict):
@@ -234,9 +239,10 @@ def _fields(payload: Any) -> Mapping[str, Any]:
 
 
 def words_of(payload: Any, key: str) -> tuple[str, str, str]:
-    """Return an error's message with its provider's (OpenRouter), its codes and parameter.
+    """Return an error's message, its codes and the parameter that it names.
 
-    The message is on one line, without the `key` and what else could be one.
+    The message is on one line, without the `key` or what may be one. OpenRouter's has the message
+    of its provider after it.
     """
     fields = _fields(payload)
     metadata = fields.get("metadata")
@@ -252,7 +258,7 @@ def words_of(payload: Any, key: str) -> tuple[str, str, str]:
 
 
 def _said(value: Any) -> str:
-    """Return the words for people in the fields of an error: the longest, at any depth."""
+    """Return the longest text for people in the fields of an error, at any depth."""
     if isinstance(value, list):
         return "; ".join(filter(None, map(_said, value[:5])))
     if isinstance(value, dict):
@@ -262,12 +268,12 @@ def _said(value: Any) -> str:
 
 
 def _clean(message: Any, key: str) -> str:
-    """Return a message on one line, without what could be a key; of a page its title."""
+    """Return a message, or a page's title, on one line without what may be a key."""
     if is_page(message):
         title = _TITLE.search(message)
         message = unescape(title[1]) if title else "a page without a title"
     line = " ".join((message if isinstance(message, str) else _json(message))[:_READ].split())
-    if len(key) >= _SECRET:  # a word such as "ollama", where the server wants no key, is none
+    if len(key) >= _SECRET:  # for a server without keys it may be a word such as "ollama"
         line = line.replace(key, "***")
     return _KEY_LIKE.sub("***", line)
 
@@ -277,7 +283,7 @@ def _json(value: Any) -> str:
 
 
 def _headers_inside(payload: Any) -> dict[str, str]:
-    """Return the headers of its provider's response that OpenRouter puts into an error."""
+    """Return the headers of the provider's response, which OpenRouter puts into an error."""
     metadata = _fields(payload).get("metadata")
     headers = metadata.get("headers") if isinstance(metadata, dict) else None
     named = headers.items() if isinstance(headers, dict) else ()
@@ -287,8 +293,8 @@ def _headers_inside(payload: Any) -> dict[str, str]:
 def error_inside(payload: Any) -> tuple[int, Any] | None:
     """Return the status and body of an error in a response of status 200, None without one.
 
-    It is in place of the choices, beside them, or in one of them. Words and codes beside choices
-    are no error: good replies have them too.
+    The error is in place of the choices, beside them, or in one of them. Words and codes beside
+    choices are no error: good replies have them too.
     """
     if not isinstance(payload, dict):
         return None
@@ -306,7 +312,7 @@ def error_inside(payload: Any) -> tuple[int, Any] | None:
 
 
 def _error_in(fields: Any) -> Any:
-    """Return what is an error by its name, in a reply or one of its choices; else None."""
+    """Return the error that the fields of a reply, or of one of its choices, name; else None."""
     if not isinstance(fields, dict):
         return None
     error, base = fields.get("error"), fields.get("base_resp")

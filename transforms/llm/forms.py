@@ -70,7 +70,7 @@ class Capabilities:
 
     @property
     def form(self) -> str:
-        """The one of FORMS in use."""
+        """The form in use, one of FORMS."""
         return self.forms[0]
 
     @property
@@ -95,9 +95,10 @@ Change = Mapping[str, Any]
 def change_for(
     known: Capabilities, request: Request, n: int, error: SendError, limit: int = 0
 ) -> Change | None:
-    """Return the change learned from an error: about the first used parameter that it names.
+    """Return the change of capabilities that an error calls for, None without one.
 
-    `limit` is the token limit that was sent. None where the error names no such parameter.
+    It is about the first parameter in use that the error names. `limit` is the token limit that
+    was sent.
     """
     if not error.refusal:
         return None
@@ -113,10 +114,10 @@ def change_for(
 
 
 def features_of(known: Capabilities, request: Request, n: int) -> dict[str, Change]:
-    """Return the change that gives up each feature of a request for `n` choices, by the kind of
-    error that names it; the feature most likely to be refused comes first.
+    """Return the features of a request, each with the change of capabilities that gives it up.
 
-    A schema is written out without references before a form is given up for it.
+    Their names are kinds of error. The feature most likely to be refused comes first. A schema is
+    written out without references before a form is given up for it.
     """
     form = known.form if request.function is not None else WORDS
     lower = {"forms": known.forms[1:]}
@@ -195,7 +196,7 @@ _CALL = Request(
 
 
 def _without_ignored_form(choice: Choice, known: Capabilities) -> Capabilities:
-    """Return the capabilities without a form that a reply shows to be ignored: the model talks on.
+    """Return the capabilities without their form, if a reply shows that the endpoint ignores it.
 
     A form is kept only where the reply has the function's arguments, or is cut off within them or
     within thoughts.
@@ -217,19 +218,21 @@ def _reports(text: str) -> bool:
 
 
 def _without_ignored_limit(choice: Choice, known: Capabilities) -> Capabilities:
-    """Return the capabilities without a field for a token limit that a reply shows to be ignored:
-    it has more words than tokens were allowed."""
+    """Return the capabilities without their limit field, if a reply shows that it is ignored.
+
+    The reply has more words then than tokens were allowed.
+    """
     if known.limit_field is None or len(choice.text.split()) <= _LIMIT:
         return known
     return replace(known, limit_fields=known.limit_fields[1:])
 
 
 PROBES = {CALL: (_CALL, _without_ignored_form), SAMPLE: (_SAMPLE, _without_ignored_limit)}
-"""The requests that probe an endpoint, and what their replies show to be ignored."""
+"""The requests that probe an endpoint, each with a function that drops an ignored parameter."""
 
 
 async def probe_endpoint(shape: str, ask: Ask, known: Capabilities) -> Capabilities:
-    """Return what an endpoint supports, by the requests of a shape.
+    """Return the capabilities of an endpoint, by its replies to requests of a shape.
 
     Raises:
         SendError: a request without any optional parameter failed as well.
@@ -246,7 +249,7 @@ async def probe_endpoint(shape: str, ask: Ask, known: Capabilities) -> Capabilit
 async def _ask_with_fewer(
     ask: Ask, request: Request, known: Capabilities
 ) -> tuple[Sequence[Choice], Capabilities]:
-    """Ask; where the endpoint refuses without naming a parameter, find out which one it is.
+    """Send a request, with fewer features where the endpoint refuses it without naming one.
 
     Each feature is left out alone, then one after another.
 

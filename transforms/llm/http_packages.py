@@ -1,6 +1,6 @@
-"""Give the HTTP packages of the installed `openai`: httpx2 from openai 3.0, before that httpx.
+"""The HTTP packages of the installed `openai`: httpx2 from openai 3.0, before that httpx.
 
-They have the same names and classes. All that sends requests to models imports them from here.
+Both have the same names and classes. All code that sends requests to models imports them here.
 """
 
 from typing import TYPE_CHECKING

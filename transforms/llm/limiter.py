@@ -53,8 +53,11 @@ _PASSING: Final = "passing"
 
 @dataclass(slots=True)
 class Stop:
-    """A flag that stops all further requests: of the endpoints of a run, which share it, until the
-    run ends; elsewhere of one endpoint for ten seconds, since a service and an engine go on."""
+    """A flag that stops all further requests.
+
+    The endpoints of a run share one, which holds until the run ends. Elsewhere it holds for one
+    endpoint and ten seconds, since a service and an engine go on.
+    """
 
     of_run: bool = False
     _message: str = ""
@@ -102,7 +105,7 @@ class AdmittedRequest:
 
     @property
     def probe(self) -> bool:
-        """Whether it probes the endpoint."""
+        """Whether the request probes the endpoint."""
         return self.row is not None and self.row.step == PROBE
 
 
@@ -126,14 +129,16 @@ class Pace:
         self.correct(amount)
 
     def correct(self, more: int) -> None:
-        """Count so much more, or less, of what was sent."""
+        """Add an amount, which may be negative, to the amount sent."""
         self._next += more * self._seconds
 
 
 @dataclass(slots=True)
 class Failing:
-    """The requests that failed since an endpoint's last good reply, to tell what is wrong with the
-    endpoint from what is wrong with one text."""
+    """The requests that failed since an endpoint's last good reply.
+
+    They tell whether the endpoint is to blame, or one text.
+    """
 
     answered: bool = False  # by a reply that was not a probe's
     largest: int = _LARGE  # characters of a prompt that is not too large
@@ -143,7 +148,7 @@ class Failing:
     of_texts: set[str] = field(default_factory=set)  # words that later requests did not get
 
     def good(self, sent: AdmittedRequest) -> None:
-        """Learn of a good reply."""
+        """Record a good reply."""
         self.answered = self.answered or not sent.probe
         self.largest = max(self.largest, sent.size)
         for words, same in self.failed.items():
@@ -152,7 +157,7 @@ class Failing:
         self.failed.clear()
 
     def bad(self, sent: AdmittedRequest, error: SendError, last: bool, newest: int) -> int:
-        """Learn of an error; return how many requests got it where all would get it, else 0.
+        """Record an error; return how many requests got it where all would get it, else 0.
 
         `last` says that no other request is in progress, and `newest` is the number of the request
         sent last. A refusal in unknown words may be about the size of the request: of the large
@@ -249,7 +254,7 @@ class Limiter:
         size = sum(len(message["content"] or "") for message in body.get("messages", ()))
         asked_at = self.timing.clock()
         async with self._turn:
-            now = await self._turn_comes()
+            now = await self._wait_for_turn()
             self.in_flight += 1
             self._number += 1
             self._requests.take(1, now)
@@ -267,7 +272,7 @@ class Limiter:
         self, sent: AdmittedRequest, headers: Mapping[str, str], tokens: int | None
     ) -> None:
         """Adapt the limits to a good reply and the `tokens` that it reports."""
-        self._heard()
+        self._record_answer()
         self._failing.good(sent)
         self._good += 1
         now = self._good_at = self.timing.clock()
@@ -284,7 +289,7 @@ class Limiter:
         """
         error.queued = sent.at - sent.made
         if error.status not in _UNANSWERED:
-            self._heard()
+            self._record_answer()
         # Outside a run a wrong model, a text or a lost connection stops nobody else's requests.
         for_all = error.final and error.kind not in ("", MODEL)
         if error.transient and (error.retry_after or 0.0) > self.retry.seconds:
@@ -310,7 +315,7 @@ class Limiter:
         return error
 
     def waits(self, error: SendError, since: float) -> bool:
-        """Return whether only time limits the tries of a request that first failed at `since`.
+        """Return whether a request that first failed at `since` is tried for as long as allowed.
 
         The endpoint is to blame where it says that it is busy, where it answered before and does
         not now, and where several requests have failed and none was answered in that time.
@@ -335,8 +340,10 @@ class Limiter:
             self.report(message)
 
     def gave_up(self, error: SendError, since: float) -> SendError:
-        """Return the error of a request that was tried for as long as allowed: a final one where
-        no other request was answered well for that long."""
+        """Return the error of a request that was tried for as long as allowed.
+
+        It is final where no other request was answered well for that long.
+        """
         seconds = self.timing.clock() - since
         least = 0.0 if error.status == "connection" else _MINUTE
         if error.status == "timeout" or self._good_at >= since or seconds <= least:
@@ -352,8 +359,11 @@ class Limiter:
         return error
 
     def _advise(self, error: SendError, now: float) -> None:
-        """Tell of a rate limit, and of the flag that fits it: by the limit's own words, else by the
-        replies since the first one, after a minute."""
+        """Report a rate limit, and the value of the flag that fits it.
+
+        The value is the one that the error names, else after a minute the rate of the replies since
+        the first rate limit.
+        """
         if self._limited is None:
             self._limited = now, self._good
             self.report(f"a rate limit was met: {error.message}; requests wait for it")
@@ -365,11 +375,13 @@ class Limiter:
             self.report(f"--requests_per_minute {fits} would fit {self.name}")
 
     def _counted(self, tokens: int) -> int:
-        """Return the tokens that count against the limit: at most those of a minute, so that
-        neither a large request nor a wrong number keeps others waiting for longer."""
+        """Return the tokens that count against the limit, at most those of a minute.
+
+        So neither a large request nor a wrong number keeps others waiting for longer.
+        """
         return min(tokens, self.limits.tokens_per_minute or tokens)
 
-    def _heard(self) -> None:
+    def _record_answer(self) -> None:
         self.reached = True
         # An answered request counts as in flight until it is released.
         self._silent_since = self.timing.clock() if self.in_flight > 1 else None
@@ -378,7 +390,7 @@ class Limiter:
         if seconds and seconds <= self.retry.seconds:
             self._paused_until = max(self._paused_until, self.timing.clock() + seconds)
 
-    async def _turn_comes(self) -> float:
+    async def _wait_for_turn(self) -> float:
         """Wait until the next request may be sent; return the time."""
         while True:
             now = self.timing.clock()

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 _LOG: Final = logging.getLogger("ufo.llm")
 _MORE_THOUGHTS: Final = 4  # times the usual room for thoughts, where that was too little
 _MODELS_SHOWN: Final = 8
-_SHOWN: Final = 200  # characters of a reply that is none
+_SHOWN: Final = 200  # characters of a reply without choices
 
 
 class ModelConnection:
@@ -87,13 +87,13 @@ class ModelConnection:
             if shape in self._probed:
                 return
             try:
-                await self._find_out(shape, rows)
+                await self._detect(shape, rows)
             except (SendError, LlmError) as error:
                 self.known = self._worked
                 self._failed = LlmError(error.message, error.reason, final=True)
                 raise self._failed from None
 
-    async def _find_out(self, shape: str, rows: list[Usage]) -> None:
+    async def _detect(self, shape: str, rows: list[Usage]) -> None:
         async def ask(
             request: Request, known: Capabilities
         ) -> tuple[Sequence[Choice], Capabilities]:
@@ -185,7 +185,7 @@ class ModelConnection:
     async def _exchange(
         self, body: Mapping[str, object], function: str | None
     ) -> HttpReply[chat.ParsedReply]:
-        """Send a request; raise also an error that is in a response of status 200."""
+        """Send a request once; an error in a response of status 200 is raised, too."""
         place, request_id = self._endpoint, None
         try:
             received = await self._transport.send(body)
@@ -217,8 +217,7 @@ class ModelConnection:
         return HttpReply(answer, headers, request_id or answer.id, answer.tokens)
 
     def _check_count(self, body: Mapping[str, Any], prompt: int, counted: int | None) -> None:
-        """Learn from the tokens that the endpoint counted in a prompt; say once if they are far too
-        few."""
+        """Correct the estimates by an endpoint's count of a prompt; report once a far too low one."""
         self._context.counted(prompt, counted)
         if not self._reported and far_fewer(body, counted):
             self._reported = True

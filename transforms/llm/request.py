@@ -85,7 +85,7 @@ _WORDS: Final = {
     word.replace("_", ""): kind for kind in (WHOLE, WITHHELD) for word in _REASONS[kind]
 }
 _SPELLED = re.compile(r".*\.|[^a-z]|(?:finish|stop)_?reason_", re.DOTALL)
-"""What is no part of a finish reason's word: `FinishReason.STOP`, `STOP_REASON_END_TURN`."""
+"""The parts around a finish reason's word: `FinishReason.STOP`, `STOP_REASON_END_TURN`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,14 +108,15 @@ class Choice:
 
     @property
     def ending(self) -> str:
-        """Whether the reply is WHOLE, was WITHHELD by a filter, or is BROKEN_OFF: for any reason
-        that does not mean one of the others, also an unknown one or none."""
+        """How the reply ended: WHOLE, WITHHELD by a filter, or BROKEN_OFF.
+
+        An unknown finish reason, or none, means BROKEN_OFF.
+        """
         return _WORDS.get(_SPELLED.sub("", self.finish_reason.casefold()), BROKEN_OFF)
 
     @property
     def whole(self) -> bool:
-        """Whether the reply is whole by its finish reason, or since it is a complete JSON value of
-        more than a word."""
+        """Whether the reply is whole, by its finish reason or as a complete JSON object or list."""
         if self.ending != BROKEN_OFF:
             return self.ending == WHOLE
         text = (self.arguments or self.text).strip()
@@ -183,6 +184,3 @@ class LlmError(Exception):
     def __post_init__(self) -> None:
         super().__init__(self.message)
         self.usage, self.choices = tuple(self.usage), tuple(self.choices)
-
-
-# --- the parameters of functions, in a form that providers can enforce -------------------------

@@ -1,4 +1,4 @@
-"""Say when a failed request is sent again."""
+"""The retry policy: when a failed request is sent again."""
 
 import asyncio
 import random
@@ -24,11 +24,11 @@ REAL: Final = Timing()
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """A retry policy: tries for `seconds` after the first failure, and at most `attempts` where
-    only this request fails.
+    """A retry policy.
 
-    Pauses double from `first` to `longest` seconds. An endpoint's `retry-after` replaces them as
-    long as it ends within `seconds`.
+    A request is tried for `seconds` after its first failure, and at most `attempts` times where
+    only this request fails. Pauses double from `first` to `longest` seconds. An endpoint's
+    `retry-after` replaces them as long as it ends within `seconds`.
     """
 
     attempts: int = 8

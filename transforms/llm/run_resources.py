@@ -1,4 +1,4 @@
-"""Hold what all clients of a run share: limiters, budgets, batches and the stop."""
+"""The resources that all clients of a run share."""
 
 from collections.abc import Hashable
 

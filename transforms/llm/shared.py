@@ -1,4 +1,4 @@
-"""Create clients and caches once in each process, and close them at the end of their run.
+"""The clients and caches of a process, each made once and closed at the end of its run.
 
 Use them on the process's event loop (`ufo.transforms.loop`). `shared_client` returns a caching
 client around the client that sends requests.
@@ -60,7 +60,7 @@ def shared_client(settings: ClientSettings) -> Client:
 
 
 def run_resources(settings: ClientSettings) -> RunResources:
-    """Return what all clients of a run share in this process."""
+    """Return the resources that all clients of a run share in this process."""
     run = settings.usage_log
     # A worker of an engine outlives a run.
     stop = Stop(of_run=True) if run and not is_folder(run) else None
@@ -74,17 +74,17 @@ def silences(settings: ClientSettings) -> dict[str, float]:
 
 
 def _key(settings: ClientSettings) -> Hashable:
-    """Return what a client is known by. A notebook may name another endpoint in its environment."""
+    """Return the key of a client: its settings, and the endpoint that the environment names now."""
     return settings, *map(os.environ.get, (URL_VARIABLE, AZURE_URL_VARIABLE))
 
 
 def shared_cache(settings: CallSettings) -> JsonCache:
     """Return this process's cache for the URI in the settings."""
     uri, writes = settings.cache or OFF, settings.cache_writes
-    return once(None, (JsonCache, uri, writes), lambda: _opened_cache(uri, writes))
+    return once(None, (JsonCache, uri, writes), lambda: _open_cache(uri, writes))
 
 
-def _opened_cache(uri: str, writes: bool) -> JsonCache:
+def _open_cache(uri: str, writes: bool) -> JsonCache:
     if uri == OFF:
         return JsonCache(None)
     try:

@@ -57,7 +57,7 @@ def pack(value: Any) -> bytes:
 
 
 def unpack(data: bytes) -> Any:
-    """Return the value from the bytes that `packed` returned, None where they are damaged."""
+    """Return the value from the bytes that `pack` returned, None where they are damaged."""
     try:
         return json.loads(zlib.decompress(data).decode("utf-8", "surrogatepass"))
     except (zlib.error, ValueError, RecursionError):
@@ -146,7 +146,7 @@ CREATE TABLE IF NOT EXISTS entries (
 
 
 def connect(path: str, wait: float, read_only: bool = False) -> sqlite3.Connection:
-    """Open a SQLite file, whose locks are waited for; create it unless it is only read."""
+    """Open a SQLite file, waiting `wait` seconds for its locks; create it unless `read_only`."""
     if not read_only:
         # Readable by its owner alone, as are the files that SQLite creates beside it.
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
@@ -159,8 +159,8 @@ def connect(path: str, wait: float, read_only: bool = False) -> sqlite3.Connecti
 class SqliteStore(Reopened):
     """A store in a SQLite file in WAL mode: one writer and any number of readers at a time.
 
-    A file that is of another program is renamed and a new one created; one that breaks in use is
-    renamed for the next store. A file without write permission is opened for reading. With
+    A file of another program is renamed and a new one created; one that breaks in use is renamed
+    for the next store. A file without write permission is opened for reading. With
     `read_only` the file is never written, created or renamed.
     """
 
@@ -221,7 +221,7 @@ class SqliteStore(Reopened):
 
     def _connection(self) -> sqlite3.Connection:
         if self._kept is None:
-            self._kept = self._opened_to_read() if self._read_only else self._opened()
+            self._kept = self._open_read_only() if self._read_only else self._open()
             self._inode = os.stat(self._path).st_ino
         return self._kept
 
@@ -249,7 +249,7 @@ class SqliteStore(Reopened):
                         self._set_aside("is damaged")
             raise StoreError(f"{self._path}: {error}") from error
 
-    def _opened(self) -> sqlite3.Connection:
+    def _open(self) -> sqlite3.Connection:
         """Open the file, one process at a time; rename one that is not a usable cache."""
         try:
             os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)
@@ -263,10 +263,10 @@ class SqliteStore(Reopened):
                 return connection
         except (sqlite3.Error, OSError):
             with suppress(sqlite3.Error, StoreError):
-                return self._opened_to_read()
+                return self._open_read_only()
             raise
 
-    def _opened_to_read(self) -> sqlite3.Connection:
+    def _open_read_only(self) -> sqlite3.Connection:
         connection = connect(self._path, _WAIT_SECONDS, read_only=True)
         # It may be an incomplete copy.
         if why := _unusable(connection, thorough=True):

@@ -1,10 +1,10 @@
-"""Estimate the tokens of a text, and keep requests within a model's context.
+"""Estimate tokens, to keep requests within a model's context.
 
 Tokens are estimated without a model's vocabulary. A text is split into words, short runs of digits
 and runs of punctuation, as by the pre-tokenizer of GPT-2 and most later models. Words over 8
 letters count as several tokens. Limits of cost and rate use an upper bound instead.
 
-The size of the context is set by the user (`--context`), told by the server, or named by its error.
+The size of the context is set by the user (`--context`), or is named by the server or by its error.
 """
 
 import json
@@ -91,8 +91,10 @@ class Context:
         return None if size is None else max(0, int(self._left(prompt, size) / self._ratio))
 
     def limit(self, prompt: int, most: int, expects: int) -> int:
-        """Return the token limit of a reply: at most `most` and what is left beside the prompt,
-        but at least `expects`. A guessed size is ignored: it may be too low."""
+        """Return the token limit of a reply: at most `most`, at least `expects`.
+
+        Between them it is what the prompt leaves. A guessed size is ignored: it may be too low.
+        """
         if self.size is None:
             return most
         return min(most, max(self._left(prompt, self.size), expects, 1))
@@ -102,15 +104,19 @@ class Context:
         return self.size is not None and _SURE * self._ratio * prompt > self.size
 
     def counted(self, prompt: int, tokens: int | None) -> None:
-        """Learn from the tokens that the endpoint counted in a prompt. Only a higher ratio counts:
-        some servers count only the part of a prompt that they had not read before. A number that
-        no vocabulary can give is none."""
+        """Correct the ratio by the tokens that the endpoint counted in a prompt.
+
+        Only a higher ratio counts: some servers count only the part of a prompt that they had not
+        read before. A number that no vocabulary can give is ignored.
+        """
         if tokens and prompt >= _SHORT and tokens <= _HIGHEST * prompt:
             self._ratio = max(self._ratio, tokens / prompt)
 
     def refused(self, prompt: int, limit: int, expects: int, overflow: Overflow) -> bool:
-        """Learn that a prompt with a reply of up to `limit` tokens was refused as too long; return
-        whether a lower limit may help."""
+        """Record that a request was refused as too long; return whether a lower limit may help.
+
+        `limit` was the token limit of its reply.
+        """
         if overflow.prompt:
             self.counted(prompt, overflow.prompt)
         named = overflow.context or 0
@@ -127,7 +133,7 @@ class Context:
         return int(size - _MARGIN * self._ratio * prompt) - _SPARE
 
 
-# --- what servers say of a model's context -----------------------------------------------------
+# --- the context that servers state ------------------------------------------------------------
 
 Look = Callable[[str, Mapping[str, Any] | None], Awaitable[Any]]
 """Asks a server: a path, or a whole URL, and the JSON to post. Returns JSON, None for an error."""

@@ -1,5 +1,4 @@
-"""Send one HTTP request through the `openai` package, without retries, or say what keeps it from
-being answered."""
+"""Send single HTTP requests through the `openai` package, without retries."""
 
 import asyncio
 import json
@@ -14,7 +13,7 @@ import openai
 from openai import AsyncAzureOpenAI, AsyncOpenAI, DefaultAsyncHttpxClient
 
 from ufo.transforms.llm.chat import completion_of
-from ufo.transforms.llm.connections import explain_failure, client_errors, proxies
+from ufo.transforms.llm.connections import client_errors, explain_failure, proxies
 from ufo.transforms.llm.endpoint import AZURE_TOKEN_VARIABLE, Endpoint, azure_of
 from ufo.transforms.llm.errors import SendError, is_page, of_response, payload_of
 from ufo.transforms.llm.http_packages import httpcore, httpx
@@ -37,7 +36,7 @@ _OF_CONNECTIONS: Final = (
     httpcore.TimeoutException,
     httpcore.UnsupportedProtocol,
 )
-"""What a connection raises. Anything else is an error in code, ours or a package's."""
+"""The errors of connections. Any other is an error in the code of ufo or of a package."""
 
 
 class Connections(httpx.AsyncBaseTransport):
@@ -109,7 +108,7 @@ class Transport:
         self._added = endpoint.added
         self._key = self._host = ""
         self._served = False  # whether a reply was JSON
-        self._silent = False  # whether nothing answered to a look
+        self._silent = False  # whether `look` got no answer
         self.reached = reached
         """Whether the endpoint has answered, with success or with an error."""
 
@@ -143,9 +142,10 @@ class Transport:
         return HttpReply(payload, headers, request_id)
 
     async def look(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
-        """Return the JSON that the server gives at a path below its base URL, or at a whole URL;
-        None for an error. With a `body` it is posted. Azure is not asked: it lists models, but
-        requests name deployments."""
+        """Return the JSON at a path below the base URL, or at a whole URL; None for an error.
+
+        A `body` is posted. Azure is not asked: it lists models, but requests name deployments.
+        """
         if azure_of(self._endpoint.url) or (self._silent and not self.reached):
             return None
         try:
@@ -169,7 +169,7 @@ class Transport:
             await client.close()
 
     async def _ask(self, path: str, body: Mapping[str, Any] | None) -> httpx.Response:
-        client = self._opened()
+        client = self._open_client()
         if body is None:
             response = await client.get(path, cast_to=httpx.Response)
         else:
@@ -177,7 +177,7 @@ class Transport:
         self.reached = True
         return response
 
-    def _opened(self) -> AsyncOpenAI:
+    def _open_client(self) -> AsyncOpenAI:
         if self._client is None:
             endpoint = self._endpoint
             self._key = endpoint.key()
@@ -187,7 +187,7 @@ class Transport:
                 client = DefaultAsyncHttpxClient(
                     # The whole request has a time-out here, so its parts need none.
                     timeout=httpx.Timeout(None, connect=min(endpoint.timeout, _CONNECT_SECONDS)),
-                    event_hooks={"request": [self._stay]},
+                    event_hooks={"request": [self._check_host]},
                     # A proxy needs the client's own pool.
                     transport=None if proxies() else Connections(),
                 )
@@ -202,8 +202,8 @@ class Transport:
                 )
         return self._client
 
-    async def _stay(self, request: httpx.Request) -> None:
-        """Follow redirects only on the endpoint's host: elsewhere is a page to log in."""
+    async def _check_host(self, request: httpx.Request) -> None:
+        """Raise an error for a redirect to another host, where there is mostly a page to log in."""
         url = request.url
         if url.host != self._host or url.scheme not in ("http", "https"):
             message = f"it redirects to {str(url).partition('?')[0]}"
@@ -258,7 +258,7 @@ def _read(response: httpx.Response) -> Any:
         return completion_of(response.text)
 
 
-# --- what went wrong ---
+# --- errors ---
 
 
 def response_error(endpoint: Endpoint, key: str, response: Any) -> SendError:
@@ -291,10 +291,10 @@ def _cause(error: Exception) -> Exception:
 
 
 def connection_error(endpoint: Endpoint, error: Exception, reached: bool = True) -> SendError:
-    """Return the error for a connection that broke, or that there is none.
+    """Return the error for a connection that broke or could not be made.
 
     It is transient if the endpoint was `reached` before, or if its cause is not known. An error in
-    code is not, which would occur again.
+    code is not transient, since it would occur again.
     """
     message, final = explain_failure(endpoint.shown_url, error, proxies(endpoint.url), reached)
     if not final and not isinstance(_cause(error), _OF_CONNECTIONS):

@@ -1,4 +1,4 @@
-"""Make rows of the table `usage`, and divide the tokens of requests among their results."""
+"""Make rows of the table `usage`, with the tokens of requests divided among their results."""
 
 import os
 import socket
@@ -54,10 +54,10 @@ def usage_row(
 def reused_rows(
     row: Usage, results: Iterable[Paid], cached: bool, prices: Mapping[str, Price]
 ) -> list[Usage]:
-    """Return a row for each request whose results, with their shares of its tokens, are used again.
+    """Return a usage row for each request whose results are used again.
 
-    Each has what it saved. Rows of `cached` results also have the tokens saved. Rows of results
-    that another response requested at the same time have none.
+    `results` have their shares of its tokens. Each row has the cost saved. Rows of `cached` results
+    also have the tokens saved; results that another response requested at the same time have none.
     """
     used: dict[str, list[Tokens]] = {}
     for request_id, prompt, completion in results:
@@ -102,7 +102,7 @@ def divide_among(rows: Sequence[Usage], count: int) -> list[list[Paid]]:
 
 
 def share(row: Usage, owners: Sequence[list[Paid]]) -> None:
-    """Append a request to the lists of the results that it brought, each with whole tokens."""
+    """Append a request to the lists of its results, each with a whole number of its tokens."""
     prompt = _parts(row.prompt_tokens, len(owners))
     completion = _parts(row.completion_tokens, len(owners))
     for own, asked, replied in zip(owners, prompt, completion, strict=True):

@@ -35,7 +35,7 @@ _COLUMNS = [column.name for column in fields(Usage)]
 
 
 def spent_by(row: Usage) -> dict[str, float]:
-    """Return what one request adds to the totals."""
+    """Return the numbers that one request adds to the totals."""
     return {REQUESTS: 1, **{name: getattr(row, name) or 0 for name in _SPENT if name != REQUESTS}}
 
 

@@ -1,4 +1,4 @@
-"""Read how long an endpoint asks to wait, and which rate it allows, in headers and in words."""
+"""Read the wait and the rate that an endpoint asks for, in its headers or in words."""
 
 import re
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from email.utils import parsedate_to_datetime
 from typing import Final
 
 _MOMENT: Final = 1e9  # a number of seconds above this is a time since the epoch, not a wait
-_LONG: Final = 10  # digits of a number that is none
+_LONG: Final = 10  # digits of a number that cannot be a limit
 _UNITS: Final = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "": 1.0}
 _UNIT = (
     r"(?:ms|milliseconds?|s(?:ec(?:ond)?s?)?|m(?:in(?:ute)?s?)?|h(?:ou)?r?s?|d(?:ays?)?)(?![a-z])"
@@ -44,8 +44,11 @@ _A_MINUTE = re.compile(
 def wait_asked_for(
     headers: Mapping[str, str], text: str, now: float, limited: bool
 ) -> float | None:
-    """Return the seconds to wait by headers, else by the text of an error, else, where the rate was
-    `limited`, until a used-up limit is reset; None without any of them."""
+    """Return the seconds that an endpoint asks to wait, None where it does not say.
+
+    They are from its headers, else from the text of an error, else, where the rate was `limited`,
+    until a used-up limit is reset.
+    """
     seconds = retry_after(headers, now)
     if seconds is None:
         seconds = asked_in_words(text, now)
@@ -55,8 +58,10 @@ def wait_asked_for(
 
 
 def retry_after(headers: Mapping[str, str], now: float) -> float | None:
-    """Return the seconds to wait by `retry-after` (RFC 9110, 10.2.3) or a header like it, such as
-    `x-ms-retry-after-ms`; also where it holds a duration or a time in place of seconds."""
+    """Return the seconds to wait by `retry-after` (RFC 9110, 10.2.3) or a header like it.
+
+    One like it is `x-ms-retry-after-ms`. A duration or a time may stand in place of seconds.
+    """
     for ending, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
         for value in (headers[name].strip() for name in headers if name.endswith(ending)):
             if seconds := _seconds(value, now):
@@ -70,8 +75,10 @@ def retry_after(headers: Mapping[str, str], now: float) -> float | None:
 
 
 def asked_in_words(text: str, now: float) -> float | None:
-    """Return the seconds to wait that a message names, as in "retry in 31.5s" or "try again in
-    6m0s", by a time or date, or in a field of its JSON; None without one."""
+    """Return the seconds to wait that a message names, as in "retry in 31.5s"; None without any.
+
+    A message may also name a time or date, or have a field of its JSON for them.
+    """
     if match := _DATE.search(text):
         with suppress(ValueError, OverflowError):  # no day of the calendar
             when = datetime.fromisoformat(f"{match[1]}T{match[2]}{match[3] or ''}")
@@ -90,9 +97,11 @@ def asked_in_words(text: str, now: float) -> float | None:
 
 
 def used_up(headers: Mapping[str, str], now: float, refused: bool = False) -> float | None:
-    """Return the seconds until a used-up rate limit is reset, by headers such as
-    `x-ratelimit-reset-requests` or `ratelimit`. A limit is used up if its header with `remaining`
-    in place of `reset` is 0, or if there is none and the request was `refused`; None without one.
+    """Return the seconds until a used-up rate limit is reset, by its headers; None without one.
+
+    They are headers such as `x-ratelimit-reset-requests` or `ratelimit`. A limit is used up if its
+    header with `remaining` in place of `reset` is 0, or if there is none and the request was
+    `refused`.
     """
     remains = "0" if refused else ""
     waits = [

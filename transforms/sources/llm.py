@@ -108,7 +108,7 @@ class LlmSource(FactSource):
             self._client = self._make_client()
             return
         # A model in the source's own configuration replaces the run's.
-        own = self._endpoint.as_in(self._settings.endpoint(KNOWLEDGE))
+        own = self._endpoint.with_run_settings(self._settings.endpoint(KNOWLEDGE))
         by_role = {**self._settings.endpoints, KNOWLEDGE: own}
         self._client = shared_client(replace(self._settings, endpoints=by_role))
 

@@ -36,7 +36,7 @@ def test_a_function_takes_its_options_and_has_their_help(door: str) -> None:
     missing = [
         option.name
         for option in options
-        if f"{option.name}: {' '.join(option.described.split())}." not in written
+        if f"{option.name}: {' '.join(option.description.split())}." not in written
     ]
     assert missing == []
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import rows_of, write_run
-from ufo.pipelines.reports.main_score import abstained, left_out, main_scores
+from ufo.pipelines.reports.main_score import count_abstentions, left_out, main_scores
 from ufo.schemas.records import Sentence
 from ufo.schemas.results import open_results
 
@@ -38,7 +38,7 @@ def test_responses_that_abstain_are_counted(
 ) -> None:
     write_run(tmp_path, rows_of({}) | {"sentences": sentences}, "one")
     with open_results(tmp_path) as results:
-        assert abstained(results) == count
+        assert count_abstentions(results) == count
 
 
 VOTES = {"a": {"u": {"ref": "s"}}, "b": {}}

@@ -11,7 +11,7 @@ from scipy import stats
 
 from tests.conftest import rows_of, write_run
 from tests.pipelines.conftest import ends, evaluation, ok, ufo
-from ufo.pipelines.reports.comparison import compare_models, with_verdict
+from ufo.pipelines.reports.comparison import add_verdict, compare_models
 from ufo.pipelines.runs.comparison import compare
 from ufo.schemas.errors import UsageError
 from ufo.schemas.results import Results, open_results
@@ -171,7 +171,7 @@ def test_a_run_is_worse_below_the_level(
     p: float | None, undecided: str | None, worse: bool | None
 ) -> None:
     comparison = {"p": p, "undecided": undecided, "n_pairs": 9, "method": "t", "difference": -0.1}
-    verdict = with_verdict(comparison, 0.05)
+    verdict = add_verdict(comparison, 0.05)
     assert (verdict["worse"], verdict["decided"]) == (worse, not undecided)
 
 

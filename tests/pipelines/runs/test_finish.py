@@ -9,10 +9,10 @@ from ufo.pipelines.options.jobs import job_of_text
 from ufo.pipelines.runs.attempt import Attempt, Written
 from ufo.pipelines.runs.finish import (
     check_complete,
-    remove_duplicate_passages,
     finish,
     move_in,
     ready_to_move,
+    remove_duplicate_passages,
     sweep,
 )
 from ufo.schemas import storage

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ufo.pipelines.runs.attempt import Attempt
-from ufo.pipelines.runs.workers import is_interrupt, error_of_step
+from ufo.pipelines.runs.workers import error_of_step, is_interrupt
 from ufo.schemas.errors import CostCapped, RunError, UfoError
 from ufo.transforms.llm.request import LlmError
 

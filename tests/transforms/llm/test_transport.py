@@ -117,12 +117,14 @@ RUN = Endpoint("m", LOCAL, timeout=9.0, headers=(("X-Title", "TITLE"),), body='{
 
 
 def test_an_endpoint_in_a_run_has_the_run_s_time_out_headers_and_fields() -> None:
-    assert Endpoint("j", LOCAL, "KEY").as_in(RUN) == replace(RUN, model="j", api_key_env="KEY")
+    assert Endpoint("j", LOCAL, "KEY").with_run_settings(RUN) == replace(
+        RUN, model="j", api_key_env="KEY"
+    )
 
 
 def test_an_endpoint_elsewhere_gets_no_secret_of_the_run() -> None:
     elsewhere = Endpoint("j", "http://far/v1", "KEY")
-    assert elsewhere.as_in(RUN) == replace(elsewhere, timeout=9.0)
+    assert elsewhere.with_run_settings(RUN) == replace(elsewhere, timeout=9.0)
 
 
 @pytest.mark.parametrize(
@@ -538,7 +540,9 @@ def test_a_proxy_that_refuses_is_named(
     monkeypatch: pytest.MonkeyPatch, status: int, words: str
 ) -> None:
     monkeypatch.setenv("HTTPS_PROXY", "http://gate:3128")
-    failure = connection_error(Endpoint("m", "https://far/v1"), httpx.ProxyError(f"{status} no"), False)
+    failure = connection_error(
+        Endpoint("m", "https://far/v1"), httpx.ProxyError(f"{status} no"), False
+    )
     assert "the proxy http://gate:3128 (HTTPS_PROXY)" in failure.message
     assert words in failure.message
 

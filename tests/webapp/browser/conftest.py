@@ -12,7 +12,7 @@ from tests.parts import PATIENCE
 from tests.webapp.browser.demo_run import demo_rows
 from tests.webapp.browser.hard_run import LONG_TITLE, hard_rows
 from ufo.pipelines.commands.serve import setup
-from ufo.webapp.server import served
+from ufo.webapp.server import serve_in_thread
 
 
 @pytest.fixture(scope="session")
@@ -40,7 +40,7 @@ def service(runs: Path) -> Iterator[str]:
         usual = setup(str(runs))
         # As many requests are taken as tests send at once.
         unhurried = replace(usual.limits, reads_per_minute=10**6)
-        with served(replace(usual, limits=unhurried)) as address:
+        with serve_in_thread(replace(usual, limits=unhurried)) as address:
             yield address
 
 

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.webapp.browser.windows import THEMES
 from ufo.pipelines.commands.serve import setup
-from ufo.webapp.server import served
+from ufo.webapp.server import serve_in_thread
 
 ALDER = "/#/runs/demo/responses/alder-1"
 TABLE = "\n".join("| " + " | ".join([cell] * 14) + " |" for cell in ("Prize", "---", "Chemistry"))
@@ -235,7 +235,7 @@ def test_a_setting_that_cannot_be_is_shown_though_it_was_folded_away(page: Page)
 def test_the_token_is_entered_in_a_field_and_the_link_stays(
     browser: Browser, runs: Path, shots: Path | None
 ) -> None:
-    with served(replace(setup(str(runs)), token="right")) as address:
+    with serve_in_thread(replace(setup(str(runs)), token="right")) as address:
         page = browser.new_page(viewport={"width": 390, "height": 844})
         page.goto(f"{address}/?token=wrong#/runs/demo")
         expect(page.get_by_role("alert")).to_contain_text("not the token")

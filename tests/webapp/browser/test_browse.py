@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 from tests.conftest import rows_of, write_run
 from tests.parts import PATIENCE
 from ufo.pipelines.commands.serve import setup
-from ufo.webapp.server import served
+from ufo.webapp.server import serve_in_thread
 
 
 def _ids(page: Page) -> list[str]:
@@ -26,7 +26,7 @@ def test_a_label_is_not_called_saved_while_a_newer_one_waits(
     browser: Browser, tmp_path: Path
 ) -> None:
     write_run(tmp_path, rows_of({"r": {"u": {"ref": "s"}}}, sources=("ref",)), name="one")
-    with served(setup(str(tmp_path))) as address:
+    with serve_in_thread(setup(str(tmp_path))) as address:
         page = browser.new_page(base_url=address)
         page.set_default_timeout(PATIENCE)
         page.goto("/#/runs/one/responses/r")
@@ -87,7 +87,7 @@ def test_runs_are_searched_sorted_renamed_and_deleted(browser: Browser, tmp_path
         rows = rows_of(votes, ("ref",), models=dict.fromkeys(votes, f"model of {name}"))
         write_run(tmp_path, rows, name, finished_at=f"2025-01-0{at}T00:00:00+00:00", title=name)
     (write_run(tmp_path, rows_of({}), "torn") / "manifest.json").write_text("{")
-    with served(setup(str(tmp_path))) as address:
+    with serve_in_thread(setup(str(tmp_path))) as address:
         page = browser.new_page(base_url=address)
         page.set_default_timeout(PATIENCE)
         page.goto("/#/runs")
@@ -161,7 +161,7 @@ def test_contradictions_disagreement_and_failures_are_found_and_opened(page: Pag
 def test_all_contradicted_claims_are_paged_and_downloaded(browser: Browser, tmp_path: Path) -> None:
     votes = {f"r{n:02}": {f"u{n:02}": {"ref": "r"}} for n in range(60)}
     write_run(tmp_path, rows_of(votes, ("ref",)))
-    with served(setup(str(tmp_path))) as address:
+    with serve_in_thread(setup(str(tmp_path))) as address:
         page = browser.new_page(base_url=address)
         page.set_default_timeout(PATIENCE)
         page.goto("/#/runs/r1?sort=id&page=2")
@@ -215,7 +215,7 @@ def test_long_names_fit_into_plots_and_lists(browser: Browser, tmp_path: Path) -
     votes["not judged"] = {"x": {"ref": "e"}}
     rows = rows_of(votes, ("ref", "a-source-of-a-long-name-" * 4), models=LONG_NAMES)
     write_run(tmp_path, rows, "names", title="T" * 200)
-    with served(setup(str(tmp_path))) as address:
+    with serve_in_thread(setup(str(tmp_path))) as address:
         page = browser.new_page(base_url=address)
         page.set_default_timeout(PATIENCE)
         for width, height in ((1280, 900), (390, 844)):

@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Locator, Page, Route, expect
 from tests.llm_server import LlmServer
 from tests.parts import PATIENCE
 from ufo.pipelines.commands.serve import setup
-from ufo.webapp.server import served
+from ufo.webapp.server import serve_in_thread
 
 TEXT = "😀 Marie Curie was born in Warsaw in 1871. She liked tea! Marie Curie was a physicist."
 REFERENCE = "Marie Curie was a physicist. Marie Curie was born in Warsaw in 1867."
@@ -387,7 +387,7 @@ def test_a_running_check_shows_what_there_is_and_can_be_cancelled(
     llm_server.latency = lambda: 60.0 if verifies() else 0.0
     monkeypatch.setenv("OPENAI_BASE_URL", llm_server.base_url)
     with (
-        served(setup(str(tmp_path))) as address,
+        serve_in_thread(setup(str(tmp_path))) as address,
         browser.new_context(base_url=address) as context,
     ):
         page = context.new_page()
@@ -427,7 +427,7 @@ def test_ten_checks_of_eighty_claims_are_read_again_without_a_call(
     usual = setup(str(tmp_path))
     unhurried = replace(usual.limits, reads_per_minute=10**6)
     results: dict[str, str] = {}
-    with served(replace(usual, limits=unhurried)) as address:
+    with serve_in_thread(replace(usual, limits=unhurried)) as address:
         with closing(browser.new_context(base_url=address)) as context:
             page = context.new_page()
             page.set_default_timeout(PATIENCE)

@@ -15,7 +15,7 @@ from tests.parts import PATIENCE
 from tests.webapp.browser.patient_service import NOT_JUDGED, NOT_READ, patient
 from tests.webapp.browser.windows import begins_low
 from ufo.pipelines.commands.serve import setup
-from ufo.webapp.server import served
+from ufo.webapp.server import serve_in_thread
 
 CLAIMS = 100
 SENTENCES = [f"The river Sava has {n} old stone bridges." for n in range(CLAIMS)]
@@ -122,7 +122,7 @@ def _lives_on(page: Page, back: str = "Edit text") -> None:
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with served(patient(str(tmp_path_factory.mktemp("none")))) as url:
+    with serve_in_thread(patient(str(tmp_path_factory.mktemp("none")))) as url:
         yield url
 
 
@@ -220,7 +220,7 @@ def test_who_does_not_answer_is_named(
     # The defaults make it four seconds; here it is at once.
     limits = replace(service_setup.limits, pulse_seconds=0.05, silent_seconds=0.05)
     assert service_setup.limits.pulse_seconds + service_setup.limits.silent_seconds < 5
-    with served(replace(service_setup, limits=limits)) as address:
+    with serve_in_thread(replace(service_setup, limits=limits)) as address:
         page = visit(address)
         _check(page, SHORT)
         progress = page.get_by_label("Progress")

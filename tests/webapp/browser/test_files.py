@@ -15,7 +15,7 @@ from tests.transforms.test_recognise import READ, REFUSED, TEXTS
 from tests.webapp.conftest import leave_upload
 from tests.webapp.test_uploads import WAITING
 from ufo.pipelines.commands.serve import setup
-from ufo.webapp.server import served
+from ufo.webapp.server import serve_in_thread
 
 WINDOWS = [(1280, 900), (390, 844)]
 LINE = {"response": "Oslo is big.", "reference_answers": ["Oslo is big."]}
@@ -28,7 +28,9 @@ def own(browser: Browser, tmp_path: Path) -> Iterator[Callable[..., Page]]:
 
     def page_of(*evaluate: str) -> Page:
         service_setup = setup(str(tmp_path))
-        service = served(replace(service_setup, evaluate=evaluate) if evaluate else service_setup)
+        service = serve_in_thread(
+            replace(service_setup, evaluate=evaluate) if evaluate else service_setup
+        )
         page = browser.new_page(base_url=service.__enter__())
         page.set_default_timeout(PATIENCE)
         opened.append((page, service))
@@ -342,7 +344,7 @@ def test_what_fails_speaks_of_the_page_and_is_not_resumed(
 def test_a_stopped_upload_is_resumed(browser: Browser, tmp_path: Path) -> None:
     line = {"response": "Oslo is big.", "reference_answers": ["Oslo is big."]}
     leave_upload(tmp_path, json.dumps(line) + "\n")
-    with served(setup(str(tmp_path))) as address:
+    with serve_in_thread(setup(str(tmp_path))) as address:
         page = browser.new_page(base_url=address)
         page.set_default_timeout(PATIENCE)
         page.goto("/#/runs")
@@ -359,7 +361,7 @@ def test_a_stopped_upload_is_resumed(browser: Browser, tmp_path: Path) -> None:
 
 def test_thousands_of_an_upload_are_set_off(browser: Browser, tmp_path: Path) -> None:
     leave_upload(tmp_path, "\n" * 1_200)
-    with served(setup(str(tmp_path))) as address:
+    with serve_in_thread(setup(str(tmp_path))) as address:
         page = browser.new_page(base_url=address)
         page.goto("/#/runs")
         expect(page.get_by_role("row", name="mine")).to_contain_text("0 of 1,200")

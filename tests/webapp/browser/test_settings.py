@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.llm_server import LlmServer
 from tests.parts import PATIENCE
 from ufo.pipelines.commands.serve import setup
-from ufo.webapp.server import served
+from ufo.webapp.server import serve_in_thread
 
 TEXT = "Mount Etna is in Sicily."
 PAGE = "/#/check?text=Mount+Etna+is+in+Sicily.&reference=Etna+is+a+volcano+in+Sicily."
@@ -62,7 +62,10 @@ def test_the_page_shows_the_settings_of_its_service_and_checks_with_them(
 ) -> None:
     flags = {**CHANGED, **FORMS[form], "base_url": llm_server.base_url, "cache": "off"}
     service_setup = setup(str(tmp_path), flags=flags, sources=["wikipedia", "reference"])
-    with served(service_setup) as address, browser.new_context(base_url=address) as context:
+    with (
+        serve_in_thread(service_setup) as address,
+        browser.new_context(base_url=address) as context,
+    ):
         page = context.new_page()
         page.set_default_timeout(PATIENCE)
         page.goto(PAGE)
@@ -93,7 +96,10 @@ def test_what_is_usual_elsewhere_can_be_chosen(
 ) -> None:
     flags = {"base_url": llm_server.base_url, "model": "offline-judge", "cache": "off"}
     service_setup = setup(str(tmp_path), flags={**flags, "formulation": "rationale", "passages": 2})
-    with served(service_setup) as address, browser.new_context(base_url=address) as context:
+    with (
+        serve_in_thread(service_setup) as address,
+        browser.new_context(base_url=address) as context,
+    ):
         page = context.new_page()
         page.set_default_timeout(PATIENCE)
         page.goto(PAGE)

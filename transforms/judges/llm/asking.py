@@ -247,7 +247,7 @@ class Asker:
         room, cap = self.client.room(request), self.client.cap(request)
         return min(inf if room is None else room, inf if cap is None else of_cap * cap)
 
-    def failed(self, reply: Reply, lacks: str) -> None:
+    def record_failure(self, reply: Reply, lacks: str) -> None:
         """Record a failure: the reply lacks requested items, as the text `lacks` says."""
         finish = reply.choice.finish_reason or "none"
         message = reply.error or f"the reply lacks {lacks} (finish_reason {storable(finish)})"
@@ -279,11 +279,11 @@ async def ask_for_items(
             for item in asked:
                 answers[item] = _better(answers.get(item), item, parsed, reply)
                 for text in parsed.rejected.get(item, ()) if final or item not in again else ():
-                    asker.failed(reply, text)
+                    asker.record_failure(reply, text)
             if again and final:
                 lost = [item for item in again if item not in parsed.values]
                 if lacks := form.lacks(lost):
-                    asker.failed(reply, lacks)
+                    asker.record_failure(reply, lacks)
             elif again:
                 wrongs[_TROUBLE.get(reply.reason, parsed.wrong)] = None
                 if form.few and not parsed.values and reply.reason not in _WITHHELD:

@@ -114,7 +114,7 @@ class Text:
         near = self.excerpt(other for at in own for other in range(at - before, at + 2))
         return cut(near if count(near) <= tokens else self.excerpt(own), tokens)
 
-    def sliced(self, tokens: int) -> "tuple[Text, list[int]]":
+    def slice_sentences(self, tokens: int) -> "tuple[Text, list[int]]":
         """Return the text with long sentences cut, at white space where possible, to about `tokens`
         tokens; and of each of its spans the index of the sentence that it is from."""
         spans: list[tuple[int, Span]] = []

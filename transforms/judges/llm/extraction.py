@@ -22,10 +22,10 @@ from ufo.transforms.judges.llm.llm_settings import RATIONALE, LlmSettings
 from ufo.transforms.judges.llm.parsing import (
     arguments_of,
     breaks_off,
+    decode_json,
     number_of,
     numbers_of,
     objects_of,
-    decode_json,
     values_in,
 )
 from ufo.transforms.llm.json_schema import closed_object, list_of, one_of
@@ -150,7 +150,7 @@ async def extract(
     merged: dict[int, dict[Draft, None]] = {}
     while items:
         tokens = fitting()
-        text, sliced = text.sliced(tokens)
+        text, sliced = text.slice_sentences(tokens)
         owners = [owners[at] for at in sliced]
         items = [at for at, before in enumerate(sliced) if before in items]
         values, items = await ask(text, owners, items, tokens)

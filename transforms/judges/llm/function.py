@@ -28,7 +28,13 @@ from ufo.transforms.judges.llm.excerpts import ranges, repeats
 from ufo.transforms.judges.llm.fact_function import FactFunction, described_arguments, fields_of
 from ufo.transforms.judges.llm.judgements import Case, Finding, Formulation, Pair, by_fact
 from ufo.transforms.judges.llm.llm_settings import SHORT, TFN, XML, LlmSettings
-from ufo.transforms.judges.llm.parsing import arguments_of, numbers_of, outcome_of, tags_in_reply, tags
+from ufo.transforms.judges.llm.parsing import (
+    arguments_of,
+    numbers_of,
+    outcome_of,
+    tags,
+    tags_in_reply,
+)
 from ufo.transforms.llm.json_schema import closed_object
 from ufo.transforms.llm.request import Choice, Function
 from ufo.transforms.llm.tokens import count
@@ -136,7 +142,7 @@ class _Calls:
             (units[fact - 1], passages[passage - 1]): finding
             for (fact, passage), finding in by_number.items()
         }
-        poor = [pair for pair in findings if not findings[pair].explained(self.settings)]
+        poor = [pair for pair in findings if not findings[pair].is_complete(self.settings)]
         if len(findings) < len(items):
             return Parsed(findings, wrong, poor)
         return Parsed(findings, "it had no rationale of some verdicts; give one with each", poor)
@@ -164,7 +170,9 @@ class _Calls:
     def function(self, facts: FactFunction, repair: bool = False) -> Function:
         """Return the function that is called. That of a repair is exact, and has no example, which
         weak models copy."""
-        texts = {name: self.prompts[f"argument_{name}"] for name in described_arguments(self.settings)}
+        texts = {
+            name: self.prompts[f"argument_{name}"] for name in described_arguments(self.settings)
+        }
         parameters, sample = facts.parameters(texts, repair), None if repair else facts.example()
         return Function("verify_facts", self.prompts["function_verify"], parameters, sample)
 
@@ -322,7 +330,9 @@ class _Objects:
         user = prompts.render("faaf_user", passage=self.case.passages[items[0][1]].text)
         expects = (_ARGUMENT + _VERDICT + _CITATION * cites) * len(items)
         if self.settings.format != XML:
-            return Question("", user, Function("fact_checker", about, closed_object(arguments)), expects)
+            return Question(
+                "", user, Function("fact_checker", about, closed_object(arguments)), expects
+            )
         parameters = "\n".join(
             f"<parameter>\n<name>{name}</name>\n<values>{' | '.join(value.get('enum', ['text']))}"
             f"</values>\n<description>{value['description']}</description>\n</parameter>"

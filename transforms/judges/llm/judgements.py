@@ -105,7 +105,7 @@ class Finding:
         kept = [name for name in self.__slots__ if name not in ("first_reason", "paid")]
         return {name: getattr(self, name) for name in kept}
 
-    def explained(self, settings: LlmSettings) -> bool:
+    def is_complete(self, settings: LlmSettings) -> bool:
         """Return whether it is usable and has a rationale where the settings ask for one.
 
         No rationale is needed where the passage does not answer: outcome `noans`, or, with labels
@@ -210,7 +210,7 @@ class JudgementCache:
 
     def _usable(self, finding: Finding) -> bool:
         """Return whether a judgement may be cached."""
-        return finding.explained(self._settings)
+        return finding.is_complete(self._settings)
 
 
 def shared_judgements(settings: LlmSettings, client: ClientSettings) -> JudgementCache:

@@ -98,7 +98,7 @@ class OfflineJudge(Judge):
         pairs = list(dict.fromkeys(chain.from_iterable(asked)))
         if not pairs:
             return {}
-        verifier = self._opened()
+        verifier = self._load()
         try:
             return dict(zip(pairs, verifier.predict(pairs), strict=True))
         except Exception as error:
@@ -114,7 +114,7 @@ class OfflineJudge(Judge):
                 alone[pair] = error
         return alone
 
-    def _opened(self) -> Verifier:
+    def _load(self) -> Verifier:
         if self._verifier is None:
             self._verifier = opened(self._name)
             self.model = shown(self._name)

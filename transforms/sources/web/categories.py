@@ -47,7 +47,7 @@ async def kind_of(host: str, asker: "Asker | None" = None) -> str:
         return OTHER
     kind = kind_in(reply.choice)
     if kind is None:
-        asker.failed(reply, f"the kind of {host}")
+        asker.record_failure(reply, f"the kind of {host}")
     return kind or OTHER
 
 

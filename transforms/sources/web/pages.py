@@ -89,12 +89,12 @@ class Pages:
         An error is its `reason` and does not affect other pages.
         """
         started = time.monotonic()
-        page, cached = await self._kept_or_fetched(url)
+        page, cached = await self._look_up_or_fetch(url)
         seconds = 0.0 if cached else time.monotonic() - started
         document = await self._document(page)
         if document.moved_to is not None:
             started = time.monotonic()
-            moved, was_kept = await self._kept_or_fetched(document.moved_to)
+            moved, was_kept = await self._look_up_or_fetch(document.moved_to)
             seconds += 0.0 if was_kept else time.monotonic() - started
             detail = f"{document.detail}; {moved.detail}" if moved.reason else ""
             page, cached = replace(moved, url=url, detail=detail), cached and was_kept
@@ -106,7 +106,7 @@ class Pages:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._readers.threads, self._readers.read, page)
 
-    async def _kept_or_fetched(self, url: str) -> tuple[FetchedPage, bool]:
+    async def _look_up_or_fetch(self, url: str) -> tuple[FetchedPage, bool]:
         """Return a page, and whether it was stored: recorded, or fetched today by this or another
         run."""
         # A stored page needs no check of addresses, so pages of private hosts have other keys.

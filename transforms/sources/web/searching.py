@@ -22,7 +22,7 @@ from ufo.schemas.records import Usage
 from ufo.schemas.text import storable
 from ufo.transforms.llm.budget import Budget
 from ufo.transforms.llm.client_settings import CallSettings
-from ufo.transforms.llm.connections import explain_failure, client_errors, proxies
+from ufo.transforms.llm.connections import client_errors, explain_failure, proxies
 from ufo.transforms.llm.endpoint import NO_KEY, on_this_machine
 from ufo.transforms.llm.errors import SendError, payload_of, words_of
 from ufo.transforms.llm.limiter import LOCAL_START, Limiter, RateLimits
@@ -121,7 +121,7 @@ class Searcher:
         flights = {query: f"{key} {self._recording}" for query, key in self._keys(queries).items()}
         usage = usage_row(STEP, source, None, response_id)
         results, shared = await self._cache.ask_once(
-            flights, partial(self._found_or_sent, usage), shareable=lambda one: not one.error
+            flights, partial(self._look_up_or_send, usage), shareable=lambda one: not one.error
         )
         for query, answer in shared.items():
             row = replace(usage, request_id=answer.request_id, coalesced=True)
@@ -133,12 +133,12 @@ class Searcher:
         await self._client.aclose()
         self._budget.close()
 
-    async def _found_or_sent(self, usage: Usage, queries: Sequence[str]) -> dict[str, Searched]:
+    async def _look_up_or_send(self, usage: Usage, queries: Sequence[str]) -> dict[str, Searched]:
         results = {}
         keys = self._keys(queries)
         kept = await self._kept.get_many(list(keys.values()))
         for query, key in keys.items():
-            answer = self._unpacked(kept.get(key))
+            answer = self._from_json(kept.get(key))
             if answer is not None:
                 row = replace(usage, request_id=answer.request_id, cached=True)
                 results[query] = replace(answer, usage=[row])
@@ -148,7 +148,7 @@ class Searcher:
             return results | {query: Searched(error=f"{query!r} {lost}") for query in missing}
         size = self.api.batch
         batches = (missing[at : at + size] for at in range(0, len(missing), size))
-        asked = (self._sent(batch, usage) for batch in batches)
+        asked = (self._send(batch, usage) for batch in batches)
         # Wait for all even if one fails: requests sent are paid for, and their replies are kept.
         for answers in await asyncio.gather(*asked, return_exceptions=True):
             if isinstance(answers, BaseException):
@@ -161,14 +161,14 @@ class Searcher:
         what = "s", self.api.name, self._count
         return {query: self._kept.key(*what, query, today=self.url) for query in queries}
 
-    def _unpacked(self, value: Any) -> Searched | None:
+    def _from_json(self, value: Any) -> Searched | None:
         try:
             answer = Searched(value["reply"], str(value["at"]), request_id=str(value["request"]))
         except (TypeError, KeyError):
             return None
         return answer if self.api.answers(answer.reply) else None
 
-    async def _sent(self, queries: Sequence[str], usage: Usage) -> dict[str, Searched]:
+    async def _send(self, queries: Sequence[str], usage: Usage) -> dict[str, Searched]:
         """Return the results of one request with these queries."""
         rows: list[Usage] = []
         key = variable(self.api.key_variable)
@@ -211,7 +211,7 @@ class Searcher:
             values[key] = {"reply": result.reply, "at": result.at, "request": result.request_id}
         held = await self._kept.put_many(values)
         for query, key in keys.items():
-            recorded = self._unpacked(held[key]) or results[query]
+            recorded = self._from_json(held[key]) or results[query]
             results[query] = replace(recorded, usage=results[query].usage)
         return results
 

@@ -55,7 +55,7 @@ class Snapshot:
         """Return the values recorded under these keys."""
         try:
             with self._lock:
-                recorded = self._opened().get_many(keys)
+                recorded = self._open().get_many(keys)
         except StoreError as error:
             self._damaged(str(error))
         values = {key: unpack(recorded[key]) for key in keys if key in recorded}
@@ -69,9 +69,9 @@ class Snapshot:
         entries = {key: pack(value) for key, value in values.items()}
         try:
             with self._lock:
-                self._opened().put_many(entries, over=False)
+                self._open().put_many(entries, over=False)
         except StoreError as error:
-            raise self._unwritten(error) from error
+            raise self._write_error(error) from error
         return self.get_many(list(values))
 
     def finish(self) -> None:
@@ -84,19 +84,19 @@ class Snapshot:
             self.folder.mkdir(parents=True, exist_ok=True)
             with self._lock, FileLock(f"{recording}.finish"):
                 if not recorded.exists():
-                    self._opened().copy_to(str(fresh))
+                    self._open().copy_to(str(fresh))
                     fresh.replace(recorded)
                 for path in self.folder.glob(f"{_RECORDING}*"):
                     path.unlink(missing_ok=True)
         except (StoreError, OSError) as error:
-            raise self._unwritten(error) from error
+            raise self._write_error(error) from error
 
     async def aclose(self) -> None:
         """Close the file."""
         if self._store is not None:
             self._store.close()
 
-    def _opened(self) -> SqliteStore:
+    def _open(self) -> SqliteStore:
         if self._store is None:
             path = str(self.folder / (_RECORDED if self.finished else _RECORDING))
             self._store = SqliteStore(path, self._damaged, read_only=self.finished)
@@ -108,7 +108,7 @@ class Snapshot:
             "another"
         )
 
-    def _unwritten(self, error: Exception) -> RunError:
+    def _write_error(self, error: Exception) -> RunError:
         return RunError(
             f"the snapshot {self.folder} cannot be written: {error}; make room, or name another "
             "folder with --web_snapshot"

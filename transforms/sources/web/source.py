@@ -223,7 +223,7 @@ class WebSource(FactSource):
     async def _listings(self, reply: Any, visit: "PageVisits") -> list[Listing]:
         """Return what the engine lists, by page, without excluded hosts."""
         results = [result for result in self._api.results(reply) if result.url or result.text]
-        admitted = await together(self._lets_in(result.url, visit) for result in results)
+        admitted = await together(self._admits(result.url, visit) for result in results)
         return by_page(map(listing_of, compress(results, admitted)))
 
     async def _hits(
@@ -251,9 +251,9 @@ class WebSource(FactSource):
         url = listing.result.url
         if url is None or not self.passages_per_page:
             return
-        with visit.recorded(url):
+        with visit.recording_errors(url):
             page, waited = await self._pages.read(url)
-            visit.took(page, waited)
+            visit.record_page(page, waited)
             document = page.document
             if document.reason is None:
                 urls = url, page.page.final_url
@@ -264,7 +264,7 @@ class WebSource(FactSource):
         self, query: str, listing: Listing, searched_at: str, visit: "PageVisits"
     ) -> list[Retrieved]:
         """Return the passages of a page; its errors do not affect other pages."""
-        with visit.recorded(listing.result.url or "?"):
+        with visit.recording_errors(listing.result.url or "?"):
             return await self._passages(query, listing, searched_at, visit)
         return []
 
@@ -288,7 +288,7 @@ class WebSource(FactSource):
         if read is None:
             return snippet
         url = read.page.final_url
-        if not await self._lets_in(url, visit):
+        if not await self._admits(url, visit):
             return []  # redirected to an excluded host, which the snippet is from, too
         of_page = replace(
             shown,
@@ -312,7 +312,7 @@ class WebSource(FactSource):
             for text, score in (first, *others)
         ]
 
-    async def _lets_in(self, url: str | None, visit: "PageVisits") -> bool:
+    async def _admits(self, url: str | None, visit: "PageVisits") -> bool:
         if not self._chooses:
             return True
         host = Passage("", hostname=hostname_of(url))
@@ -359,7 +359,7 @@ class PageVisits:
         return await self._kinds[host]
 
     @contextmanager
-    def recorded(self, key: str) -> Iterator[None]:
+    def recording_errors(self, key: str) -> Iterator[None]:
         """Record an error of a library on a page, and go on after the block."""
         try:
             yield
@@ -368,7 +368,7 @@ class PageVisits:
                 raise
             self.failures[key] = Failure(_PAGE, key, type(error).__name__, message_of(error))
 
-    def took(self, read: "ReadPage", waited: bool) -> None:
+    def record_page(self, read: "ReadPage", waited: bool) -> None:
         """Record a page; `waited` says that it was fetched for another response or query."""
         url = read.page.url
         if url in self.usage or url in self.failures:

@@ -60,14 +60,14 @@ def test_numbers_are_told_as_ranges(numbers: list[int], text: str) -> None:
 )
 def test_a_long_sentence_is_cut_at_white_space(text: str, tokens: int, pieces: list[str]) -> None:
     # A sentence has six tokens of tags.
-    sliced, owners = Text(text, [Span(0, len(text))]).sliced(tokens)
+    sliced, owners = Text(text, [Span(0, len(text))]).slice_sentences(tokens)
     assert [sliced.sentence(at) for at in range(len(owners))] == pieces
     assert set(owners) == {0}
 
 
 def test_a_slice_is_of_its_sentence() -> None:
     text = text_of("One. Two and three and four and five and six.")
-    assert text.sliced(11)[1] == [0, 1, 1]
+    assert text.slice_sentences(11)[1] == [0, 1, 1]
 
 
 @pytest.mark.parametrize(("index", "sentence"), [(0, "One."), (4, "Five."), (5, ""), (None, "")])
