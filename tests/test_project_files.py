@@ -52,7 +52,7 @@ def test_the_files_of_the_walk_through_the_architecture_exist() -> None:
     assert [
         name for name in sorted(named) if not any(file.endswith(f"/{name}") for file in files)
     ] == []
-    call = text.partition("```\nllm_judge")[2].partition("```")[0]
+    call = text.partition("\nllm_judge")[2].partition("\n")[2].partition("```")[0]
     modules = set(re.findall(r"^ +(\w+)", call, re.MULTILINE))
     assert {"caching_client", "transport", "errors"} <= modules
     assert [
