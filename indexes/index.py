@@ -16,8 +16,9 @@ import pyarrow as pa
 
 from ufo.indexes.bm25 import Bm25
 from ufo.indexes.embedders import Vectors, check_same, embedder_of, vectors_of
-from ufo.indexes.manifest import local_index, read_manifest
+from ufo.indexes.manifest import read_manifest
 from ufo.indexes.names import NameTable
+from ufo.indexes.remote_index import local_index
 from ufo.indexes.rerank import Reranker
 from ufo.indexes.retriever import Hybrid, Retriever
 from ufo.indexes.store import PassageStore, StoredPassage

@@ -1,27 +1,18 @@
-"""Write and verify the manifest of an index folder, and download an index from a bucket.
+"""Read and write the manifest of an index folder.
 
 `manifest.json` is written last. It lists every file with its size and SHA-256, and has a checksum
 of its own. So an unfinished, damaged or newer index is refused, with a remedy, before any other
-file is read. A remote index is copied to the user's cache folder, where its files are
-memory-mapped. All processes share the copy. Its folder is named after the manifest's SHA-256, so a
-rebuilt index is downloaded again.
+file is read.
 """
 
 import json
-import shutil
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
-
-from filelock import FileLock
 
 from ufo.schemas import storage
-from ufo.schemas.cache_folder import kept_folder
-from ufo.schemas.errors import IndexUnusable, reason_of
-from ufo.schemas.file_systems import is_remote
+from ufo.schemas.errors import IndexUnusable
 from ufo.schemas.state_files import state_bytes, state_in
 
 FORMAT = "ufo-index"
@@ -63,7 +54,7 @@ def read_manifest(path: Path, *, verify: bool = False) -> tuple[dict[str, Any], 
     Raises:
         IndexUnusable: the folder is not a complete index of a known version.
     """
-    manifest, files, fingerprint = _checked(path)
+    manifest, files, fingerprint = checked_manifest(path)
     rebuild = REBUILD.format(path=path)
     for name, size, digest in files:
         file = path / name
@@ -78,7 +69,7 @@ def read_manifest(path: Path, *, verify: bool = False) -> tuple[dict[str, Any], 
     return manifest, fingerprint
 
 
-def _checked(path: Path) -> tuple[dict[str, Any], list[tuple[str, int, str]], str]:
+def checked_manifest(path: Path) -> tuple[dict[str, Any], list[tuple[str, int, str]], str]:
     """Return the manifest in `path`, the name, bytes and SHA-256 of each file that it lists, and
     its own SHA-256. The files need not exist."""
     rebuild = REBUILD.format(path=path)
@@ -112,66 +103,3 @@ def _checked(path: Path) -> tuple[dict[str, Any], list[tuple[str, int, str]], st
             f"{path / MANIFEST} is damaged: an entry is missing; {rebuild}"
         ) from None
     return manifest, files, sha256(raw).hexdigest()
-
-
-_AT_ONCE = 4
-_REMEDY = (
-    "give the prefix of an index that `ufo index build` made, as copied by `gcloud storage cp -r "
-    "DIR gs://…`"
-)
-
-
-def local_index(path: str | Path) -> Path:
-    """Return the local folder of an index; download one on another file system if necessary.
-
-    Every checksum is verified after a download.
-
-    Raises:
-        IndexUnusable: the index cannot be read, or it is incomplete.
-    """
-    if not is_remote(str(path)):
-        return Path(path).expanduser().resolve()
-    uri = str(path).rstrip("/")
-    try:
-        return _cached(uri, storage.read(storage.join(uri, MANIFEST)))
-    except OSError as error:
-        raise IndexUnusable(
-            f"the index {uri} cannot be read: {reason_of(error)}; {_REMEDY}"
-        ) from error
-
-
-def _cached(uri: str, manifest: bytes) -> Path:
-    """Return the folder of the index with this manifest; one process downloads, others wait."""
-    above = kept_folder("indexes", sha256(manifest).hexdigest()[:32])
-    here = above / "index"
-    with FileLock(above / ".lock"):
-        if not here.exists():
-            copy = above / f"unfinished-{uuid4().hex[:8]}"
-            try:
-                _download(uri, copy, manifest)
-                copy.rename(here)
-            except IndexUnusable as error:
-                message = error.message.replace(str(copy), uri)
-                raise IndexUnusable(message) from error
-            finally:
-                shutil.rmtree(copy, ignore_errors=True)
-    return here
-
-
-def _download(uri: str, copy: Path, manifest: bytes) -> None:
-    copy.mkdir()
-    (copy / MANIFEST).write_bytes(manifest)
-    _, files, _ = _checked(copy)
-    wanted, room = sum(size for _, size, _ in files), shutil.disk_usage(copy).free
-    if wanted > room:
-        raise OSError(f"it has {wanted:,} bytes, and there is room for {room:,} in {copy.parent}")
-    names = [name for name, _, _ in files]
-    for name in names:
-        if not (copy / name).resolve().is_relative_to(copy.resolve()):
-            raise IndexUnusable(f"{copy} is not an index: it lists {name!r}, outside of its folder")
-    with ThreadPoolExecutor(_AT_ONCE) as threads:
-        for _ in threads.map(
-            lambda name: storage.fetch(storage.join(uri, name), copy / name), names
-        ):
-            pass
-    read_manifest(copy, verify=True)

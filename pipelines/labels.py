@@ -1,12 +1,8 @@
-"""Draw sheets of fact units for people to label, and keep their labels beside the runs.
-
-A unit is drawn by the rank of a hash of the seed and its ids: a simple random sample without
-replacement that is the same on every machine. Where earlier sheets were drawn from a part of the
-run, a sheet is drawn from the rest. Rows are ordered by response. Labels given on the page are a
-sheet, too, which grows by one label at a time.
+"""Keep the labels of a sheet, which people filled in, beside the runs.
 
 A sheet that is imported changes only what it names: a label replaces the earlier one of the same
-annotator, `unsure` withdraws it, and an empty cell leaves it as it is.
+annotator, `unsure` withdraws it, and an empty cell leaves it as it is. Labels given on the page are
+a sheet, too, which grows by one label at a time.
 """
 
 import csv
@@ -18,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from ufo.pipelines.draw_sheet import ALL_UNITS, REST_OF
 from ufo.pipelines.reports.tabular import one_line
 from ufo.pipelines.runs.remote_results import open_results
 from ufo.schemas.errors import UsageError, reason_of
@@ -36,90 +33,12 @@ from ufo.schemas.text import quantity, with_formula
 from ufo.schemas.text_file import read_text
 
 _PACKED_CSV = re.compile(r"\.csv(\.(gz|bz2|zst))?$")
-_ALL = "all"
-_REST = "not in "
-"""A stratum of all units of a run, and the beginning of one of those that no earlier sheet has."""
-_COVERED = """
-SELECT p.response_id, p.unit_id, list(DISTINCT p.sheet ORDER BY p.sheet) AS sheets
-FROM sheet_populations AS p
-WHERE p.drawn
-  AND p.sheet IN (
-    SELECT l.sheet FROM labels AS l SEMI JOIN fact_units AS u
-      ON u.run = $run AND u.response_id = l.response_id AND u.unit_id = l.unit_id
-    WHERE l.label IS NOT NULL
-  )
-GROUP BY ALL
-"""
-_DRAWN = f"""
-WITH covered AS ({_COVERED}),
-
-rest AS (
-    SELECT u.*, c.sheets
-    FROM fact_units AS u
-    LEFT JOIN covered AS c USING (response_id, unit_id)
-    WHERE u.run = $run
-),
-
--- Where every unit is covered, a further sheet is drawn from all.
-stratum AS (
-    SELECT
-        count(*) AS n_units,
-        count(sheets) AS n_covered,
-        count(sheets) BETWEEN 1 AND count(*) - 1 AS of_rest,
-        array_to_string(list_sort(list_distinct(flatten(list(sheets)))), ', ') AS sheets
-    FROM rest
-),
-
-drawn AS (
-    SELECT r.* EXCLUDE (sheets), s.* EXCLUDE (sheets), s.sheets, count(*) OVER () AS stratum_size
-    FROM rest AS r
-    CROSS JOIN stratum AS s
-    WHERE r.sheets IS NULL OR NOT s.of_rest
-    QUALIFY
-        row_number() OVER (ORDER BY sha256(concat_ws('|', $seed, response_id, unit_id))) <= $n
-)
-
-SELECT
-    d.run, d.response_id, d.unit_id, if(d.of_rest, '{_REST}' || d.sheets, '{_ALL}') AS stratum,
-    d.stratum_size, r.question, r.text AS response, s.text AS sentence, d.claim, NULL AS label,
-    NULL AS note, d.n_units, d.of_rest
-FROM drawn AS d
-INNER JOIN responses AS r ON r.run = d.run AND r.response_id = d.response_id
-LEFT JOIN sentences AS s
-    ON s.run = d.run AND s.response_id = d.response_id AND s.sentence_index = d.sentence_index
-ORDER BY
-    sha256(concat_ws('|', $seed, d.response_id)), d.response_id, d.sentence_index, d.unit_id
-"""  # noqa: S608
 _SHEET = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _SIZE = re.compile(r"0*[1-9][0-9]{0,14}(\.0+)?")  # with gaps, pandas writes numbers as 60.0
 _READ = ("run", "response_id", "unit_id", "stratum", "stratum_size", "label", "note", "annotator")
 _SHOWN = 10
 _LONGEST_CELL = 2**24  # a response can be longer than the 128 KiB that csv takes by default
 _Unit = tuple[str, str]
-
-
-def sample(results: Results, n: int, seed: int = 0) -> tuple[list[list[object]], str]:
-    """Draw `n` units of the run for people to label, of those that no earlier sheet was drawn from
-    where there are some. Return the lines of the sheet, without verdicts and evidence, and a
-    description of the sample.
-
-    Raises:
-        UsageError: the run has no fact unit.
-    """
-    run = results.runs[-1].name
-    rows = results.query(_DRAWN, {"run": run, "seed": str(seed), "n": n}).to_pylist()
-    if not rows:
-        raise UsageError(f"run {run!r} has no claim to label.")
-    sizes = [(row.pop("n_units"), row.pop("of_rest")) for row in rows]
-    n_units, of_rest = sizes[0]
-    lines = [list(rows[0]), *(list(row.values()) for row in rows)]
-    size = rows[0]["stratum_size"]
-    if not of_rest:
-        return lines, f"{len(rows):,} of {quantity(size, 'claim')} at random"
-    return lines, (
-        f"{len(rows):,} of {quantity(size, 'claim')} that no sheet covers, at random; the other "
-        f"{n_units - size:,} of {n_units:,} are those of {rows[0]['stratum'].removeprefix(_REST)}"
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -550,11 +469,11 @@ def _drawn(results: Results, folder: _Folder, sheet: str, run: str, stratum: str
     """Return the units of a stratum of `ufo label sample`: all of the run, or those that the sheets
     of its name do not have. There are none where it is a stratum of a user's own, or one of these
     sheets is not in the folder."""
-    if stratum == _ALL:
+    if stratum == ALL_UNITS:
         return _all_but(results, folder, sheet, run, frozenset())
-    if not stratum.startswith(_REST):
+    if not stratum.startswith(REST_OF):
         return set()
-    others = frozenset(stratum.removeprefix(_REST).split(", "))
+    others = frozenset(stratum.removeprefix(REST_OF).split(", "))
     known = results.query("SELECT DISTINCT sheet FROM sheet_populations").column(0).to_pylist()
     return _all_but(results, folder, sheet, run, others) if others <= {*known} else set()
 

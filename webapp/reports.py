@@ -11,7 +11,7 @@ from fastapi import APIRouter, Query
 from fastapi import Path as InPath
 from starlette.responses import HTMLResponse, StreamingResponse
 
-from ufo.pipelines.reports.checked import CheckedResponse, counting
+from ufo.pipelines.reports.checked import CheckedResponse, selected_evidence
 from ufo.pipelines.reports.html_report import render_html
 from ufo.pipelines.reports.tabular import csv_line, rows_of
 from ufo.schemas.records import SourceStatus

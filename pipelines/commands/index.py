@@ -7,7 +7,8 @@ from dataclasses import asdict
 from typing import Any
 
 from ufo.indexes.index import ScoredPassage, open_index
-from ufo.indexes.manifest import local_index, read_manifest
+from ufo.indexes.manifest import read_manifest
+from ufo.indexes.remote_index import local_index
 from ufo.indexes.tokens import query_terms
 from ufo.pipelines.commands.output import declare, print_json
 from ufo.pipelines.options.option import Option

@@ -7,8 +7,9 @@ import sys
 from collections import Counter
 
 from ufo.pipelines.commands.output import RUN, add_directory, declare
+from ufo.pipelines.draw_sheet import sample
 from ufo.pipelines.importers import IMPORTERS, import_records
-from ufo.pipelines.labels import import_sheet, listed, sample
+from ufo.pipelines.labels import import_sheet, listed
 from ufo.pipelines.options.option import Option
 from ufo.pipelines.reports.tabular import as_json, csv_line, text_output
 from ufo.pipelines.runs.remote_results import open_results

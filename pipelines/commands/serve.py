@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ufo.indexes.index import open_index
-from ufo.indexes.manifest import local_index
+from ufo.indexes.remote_index import local_index
 from ufo.pipelines.build_index import build
 from ufo.pipelines.commands.output import declare
 from ufo.pipelines.options.choose_sources import choose_sources

@@ -48,7 +48,7 @@ def on_dataflow(flags: Sequence[str]) -> bool:
 
 
 def workers_of(flags: Sequence[str], workers: int) -> int:
-    """Return the maximal number of worker processes in Beam's flags, or `workers` if not given.
+    """Return the maximum number of worker processes in Beam's flags, or `workers` if not given.
 
     The rate limits of an endpoint are divided by it.
     """
@@ -72,8 +72,11 @@ def _cores(flags: Sequence[str]) -> str:
 
 
 def beam_flags(rest: Sequence[str], parser: Parser) -> list[str]:
-    """Return Beam's flags. Raise a UsageError for the first flag that is unknown, or that would end
-    the command before its job."""
+    """Return the flags of Beam, after a check.
+
+    Raises:
+        UsageError: a flag is unknown, or would end the command before its job.
+    """
     if not rest:
         return []
     for word in rest:

@@ -84,8 +84,10 @@ def choose_sources(settings: Settings) -> ChosenSources:
 
 
 def offered_sources(settings: Settings) -> list[SourceStatus]:
-    """Return whether each source that a service offers can serve: first those of its settings, in
-    their order, then the others of the defaults."""
+    """Return the status of each source that a service offers, which says whether it can serve.
+
+    The sources of its settings come first, in their order, then the other default sources.
+    """
     named = [SOURCES.spec(item, settings.source_definitions) for item in settings.sources or ()]
     others = [SOURCES.spec(name) for name in _defaults()]
     specs = {spec.name: spec for spec in (*named, *others)}
@@ -119,7 +121,7 @@ def _check_abstaining(settings: Settings, n_sources: int) -> None:
 
 
 def _check_used(settings: Settings, sources: Iterable[Spec]) -> None:
-    """Refuse an option that neither the judge nor a source uses; it would be ignored silently."""
+    """Raise a DoesNotFit for an option that neither the judge nor a source uses."""
     for name, value in settings.values_of(*_unused(settings.judge, sources)).items():
         if value == Settings.__dataclass_fields__[name].default:
             continue
@@ -135,8 +137,7 @@ def _check_used(settings: Settings, sources: Iterable[Spec]) -> None:
 def fitting_flags(
     usual: Mapping[str, Any], asked: Mapping[str, Any], sources: Sequence[str | FactSource] | None
 ) -> dict[str, Any]:
-    """Return the given flags, and the default flags that the judge, its formulation or one of the
-    sources takes."""
+    """Return the given flags, and those default flags that the judge or a source can use."""
     flags = {**usual, **asked}
     judge = JUDGES.spec(flags.get("judge") or default_judge(flags.get("base_url")), {})
     others = options_not_taken(judge, flags)

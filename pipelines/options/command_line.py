@@ -19,8 +19,9 @@ from ufo.transforms.sources.fact_source import FactSource
 
 
 def settings(kind: type[S], parser: Parser, argv: Sequence[str]) -> S:
-    """Return the settings from a command line, its configuration file and the defaults. `kind` is
-    the command's class of settings.
+    """Return the settings from a command line, its configuration file and the defaults.
+
+    `kind` is the command's class of settings.
 
     Raises:
         UsageError: an option is wrong; the message has the nearest valid one.
@@ -35,8 +36,7 @@ def settings_of(
     sources: Sequence[str | Mapping[str, Any] | FactSource] | str | None = None,
     groups: Mapping[str, Iterable[Option]] = GROUPS,
 ) -> Settings:
-    """Return the settings from Python keywords (the options in `groups`) and sources (a list, or
-    names).
+    """Return the settings from Python keywords, the options in `groups`, and from sources.
 
     Raises:
         UsageError: an option or a source is wrong.
@@ -46,7 +46,7 @@ def settings_of(
 
 
 def recall_settings_of(values: Mapping[str, Any]) -> RecallSettings:
-    """Return the settings of Python keywords, options of `ufo recall` by their names.
+    """Return the settings from Python keywords, which are the options of `ufo recall`.
 
     Raises:
         UsageError: an option is wrong.

@@ -1,6 +1,6 @@
-"""Read the options of a run from a configuration file, which is YAML.
+"""Read the options of a run from a configuration file in YAML.
 
-It has any option by its name, and named plug-ins:
+The file sets options by their names, and defines named plug-ins:
 
     mode: seq
     passages: 5
@@ -36,8 +36,10 @@ from ufo.transforms.sources.fact_source import FactSource
 
 @dataclass(frozen=True, slots=True)
 class ParsedOptions:
-    """The content of a configuration file, or of Python keywords: checked values of options by
-    name, the sources and judges defined there, and Beam's flags."""
+    """The options in a configuration file or in Python keywords, as checked values by name.
+
+    `sources` and `judges` are defined there, and `beam` are the flags of Beam.
+    """
 
     values: Mapping[str, Any] = field(default_factory=dict)
     sources: Definitions = field(default_factory=dict)
@@ -46,7 +48,7 @@ class ParsedOptions:
 
 
 def read_config_file(path: str, parser: Parser) -> ParsedOptions:
-    """Return what a configuration file holds.
+    """Return the options in a configuration file.
 
     Raises:
         UsageError: the file is missing, not YAML, or has an unknown key.
@@ -75,8 +77,7 @@ def read_config_file(path: str, parser: Parser) -> ParsedOptions:
 
 
 def parse_options(values: Mapping[str, Any], parser: Parser) -> ParsedOptions:
-    """Return the checked values of options, the sources and judges that they define, and Beam's
-    flags among them."""
+    """Return options as checked values, with the plug-ins that they define and Beam's flags."""
     rest = {name: value for name, value in values.items() if value is not None}
     sources: Definitions = {}
     judges: Definitions = {}
@@ -108,8 +109,9 @@ def parse_options(values: Mapping[str, Any], parser: Parser) -> ParsedOptions:
 
 
 def _named_plugins(items: Any, noun: str) -> tuple[list[Any], Definitions]:
-    """Return the order of names and objects, and the definitions, in a list of names, mappings and
-    fact sources.
+    """Return the plug-ins of a list in their order, and the definitions of its mappings by name.
+
+    The list has names, mappings and fact sources.
 
     Raises:
         UsageError: an item is none of these, lacks `name` or `type`, or repeats a name.

@@ -1,4 +1,4 @@
-"""Complete and check the options of a run on Dataflow.
+"""Prepare the options of a run on Dataflow.
 
 Its workers are machines made for the job from a container image. They can reach only buckets and
 files of the image. Other paths are refused before anything is staged. Options that this project
@@ -23,7 +23,7 @@ _MOST_WORKERS = 10
 
 
 def add_defaults(settings: S) -> S:
-    """Return the settings of a run on Dataflow with the defaults for it.
+    """Return the settings of a run on Dataflow with Dataflow's defaults filled in.
 
     Raises:
         UsageError: a value names something that the workers cannot reach.

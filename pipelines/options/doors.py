@@ -1,7 +1,7 @@
-"""Word advice for the door that it comes through: keywords in Python, fields on the page.
+"""Reword messages about flags for users of Python, by its keywords, and of the page, by its fields.
 
 Messages name options by their flags, as `ufo evaluate` has them: "a lower --concurrency", "with
---if_finished retry_errors". Where a person gave no flag, the door's edge words the message anew.
+--if_finished retry_errors". Where users do not type flags, the message is reworded on its way out.
 """
 
 import re
@@ -39,8 +39,8 @@ def in_keywords(message: str, renamed: Mapping[str, str] | None = None) -> str:
 
     Args:
         message: a message that names flags.
-        renamed: the names of parameters, by the flag's name: those that are not called as the flag
-            is, and further ones, as Beam's.
+        renamed: the names of parameters by the names of flags, where they differ, and those of
+            further flags, such as Beam's.
 
     Example:
         >>> in_keywords("a lower --concurrency, or the same command with --if_finished skip")
@@ -72,7 +72,7 @@ def in_keywords(message: str, renamed: Mapping[str, str] | None = None) -> str:
     return "".join(parts).replace("the same command", "the same call")
 
 
-# What the page has in place of what a command says.
+# Advice on commands, with its words on the page.
 _ON_PAGE: Final = [
     (re.compile(pattern), words)
     for pattern, words in (
@@ -97,8 +97,10 @@ _NOUNS: Final = {
 
 
 def in_fields(message: str) -> str:
-    """Return a message with the labels of the page's fields in place of flags. A file is named
-    alone, a column with the key that it is read as, and an option without a field in words.
+    """Return a message with the labels of the page's fields in place of flags.
+
+    A file is named alone, a column with the key that it is read as, and an option without a field
+    in words.
 
     Example:
         >>> in_fields("unknown --mode 'zz'; see --input 'a.jsonl', or fewer --workers")
@@ -128,7 +130,7 @@ def in_fields(message: str) -> str:
 
 
 def _is_value(option: Option, word: str) -> bool:
-    """Return whether a word after a flag is a value of it, and not the next word of a sentence."""
+    """Return whether the word after a flag is its value, rather than the rest of the sentence."""
     named = option.metavar or ""
     return (
         word in (*option.choices, *named.split("|"))
@@ -141,9 +143,9 @@ def _is_value(option: Option, word: str) -> bool:
 
 @contextmanager
 def python_door(function: str, renamed: Mapping[str, str] | None = None) -> Iterator[None]:
-    """Word the errors of the block for somebody who called a function of that name.
+    """Reword the errors of this context for the caller of a Python function.
 
-    `renamed` is as in `in_keywords`. What is wrong with the call begins with the function.
+    `renamed` is as in `in_keywords`. An error of usage begins with the name of the function.
     """
     try:
         yield

@@ -1,4 +1,4 @@
-"""Declare the options of `ufo evaluate`, each once: a field of a dataclass.
+"""Declare the options of `ufo evaluate`, each once as a field of a dataclass.
 
 They define the flags, keys of the configuration file, keywords in Python, the fingerprint of a run,
 and docs/flags.md. A default of None means the default of the source or judge that takes the option.
@@ -196,7 +196,7 @@ class RunOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class SourceOptions:
-    """Which fact sources are asked, how their answers are voted over, and what they retrieve."""
+    """The fact sources, the vote over their answers, and what they retrieve."""
 
     sources: tuple[Any, ...] | None = of_run(
         "fact sources in the order asked, by name or FILE.py:Class (default: all that can serve)",
@@ -354,7 +354,7 @@ _of_function = partial(option, affects=Affects.FUNCTION)
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeOptions:
-    """The judge, and how the LLM judge asks; None is the judge's default."""
+    """The judge, and how the LLM judge asks its model; None is the judge's default."""
 
     judge: Spec = of_judge(
         "llm (default if a key or base URL is given); offline: a small local model, no network; "
@@ -598,8 +598,8 @@ OF_REQUESTS = [one for one in OF_SERVICE if one.label]
 """The options that a request to the service may set; the page shows them."""
 
 COMMAND_ALONE = {"json", "log_format", "dry_run", "streaming", "window_seconds", "idle_seconds"}
-"""The options that are of no use in Python."""
-# The first are parameters of their own there.
+"""The options of the command that are no keywords in Python."""
+# The first four are parameters of the functions.
 _NO_KEYWORDS = {"input", "output", "sources", "mode", *COMMAND_ALONE}
 
 

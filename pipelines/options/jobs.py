@@ -1,4 +1,4 @@
-"""Make the job of a run, which every worker gets, from its settings."""
+"""Make the job of a run, which every worker gets, from the settings."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -60,7 +60,7 @@ def recall_job_of(
 def job_of_text(
     values: Mapping[str, Any], sources: Sequence[str | Mapping[str, Any] | FactSource] | None
 ) -> Job:
-    """Return the job of one text; `settings_of` checks the options. It needs no pipeline.
+    """Return the job of checking one text; it needs no pipeline.
 
     Raises:
         UsageError: an option or a source is wrong, or a source named is not configured.

@@ -22,10 +22,10 @@ OF_JUDGES: Final = {*names_of(JudgeOptions, ModelOptions)} - {"judge"}
 _OF_THE_LLM_JUDGE: Final = ({*names_of(JudgeOptions)} - {"judge", "verifier"}) | {"formulations"}
 _OF_THE_EXTRACTOR: Final = {"extractor_model", "extractor_base_url"}
 _OF_SOME: Final = ({"verifier"} | _OF_THE_LLM_JUDGE | _OF_THE_EXTRACTOR) - {"prompts"}
-"""The options that only some judges take; prompts are of the source llm, too."""
+"""The options that only some judges take; the source llm has prompts, too."""
 
 Definitions = Mapping[str, Mapping[str, Any]]
-"""By their names, the named plug-ins of one kind: `type` and `options` of each."""
+"""The definitions of named plug-ins of one kind, by name: `type` and `options` of each."""
 
 
 def default_judge(base_url: str | None = None) -> str:
@@ -34,8 +34,11 @@ def default_judge(base_url: str | None = None) -> str:
 
 
 def flags_of(spec: Spec) -> set[str]:
-    """Return the flags that a judge takes. These are the flags that its constructor names, the LLM
-    judge's if it asks that judge, and the flags for models if it needs an endpoint."""
+    """Return the flags that a judge takes.
+
+    These are the flags that its constructor names, the LLM judge's if it asks that judge, and the
+    flags for models if it needs an endpoint.
+    """
     kind = JUDGES.kind(spec)
     names = OF_JUDGES & JUDGES.parameters(spec).keys()
     if asks_llm_judge(spec):
@@ -46,8 +49,7 @@ def flags_of(spec: Spec) -> set[str]:
 
 
 def check_judge(values: dict[str, Any], definitions: Definitions, parser: Parser) -> None:
-    """Fill in the judge, and the flags that a named judge defines. Refuse flags that only another
-    judge takes.
+    """Fill in the judge and the flags that it defines, and refuse flags of other judges.
 
     Raises:
         UsageError: the judge or option does not exist, or the judge does not take a given flag.
@@ -87,7 +89,7 @@ def check_judge(values: dict[str, Any], definitions: Definitions, parser: Parser
 
 
 def _formulation(values: Mapping[str, Any]) -> str:
-    """Return how the model is asked: as stated, else as the model's name says."""
+    """Return the formulation: the given one, or the one that suits the model by its name."""
     return str(values.get("formulation") or formulation_of(values.get("model") or ""))
 
 
@@ -113,7 +115,7 @@ def _takers(name: str) -> Iterator[tuple[str, Any]]:
 
 
 def options_not_taken(spec: Spec, values: Mapping[str, Any]) -> set[str]:
-    """Return the options that a judge does not take, in the formulation that these values say."""
+    """Return the options that a judge does not take, given its formulation in these values."""
     others = _OF_SOME - flags_of(spec)
     if _formulation(values) != FUNCTION:
         others |= {one.name for one in options_of(JudgeOptions) if Affects.FUNCTION in one.affects}

@@ -1,6 +1,6 @@
-"""Declare an option once, as a field of a dataclass, and check values for it.
+"""Declare options once, as fields of dataclasses that check their values.
 
-The declaration defines a command's flags, keys of the configuration file, keywords in Python, the
+A declaration defines a command's flags, keys of the configuration file, keywords in Python, the
 fingerprint of a run and docs/flags.md. `Option.value_of` checks the values.
 """
 
@@ -19,18 +19,18 @@ from ufo.schemas.errors import UsageError, unknown_value
 
 
 class Affects(Flag):
-    """Which part of a run's fingerprint an option enters, since results depend on it."""
+    """The part of a run's fingerprint that an option enters, since results depend on it."""
 
     RUN = auto()
-    """It enters by what it names: the content of inputs, the sources."""
+    """The content of the inputs, or the sources, that the option names."""
     RESULTS = auto()
-    """Its value enters the fingerprint of every run."""
+    """The options of the run, with the option's value."""
     SOURCE = auto()
-    """It enters the part of each fact source whose constructor names the option."""
+    """Each fact source whose constructor names the option."""
     JUDGE = auto()
-    """It enters the part of the judge that takes it."""
+    """The judge, if it takes the option."""
     FUNCTION = auto()
-    """The same, but only for the LLM judge's formulation `function`."""
+    """The LLM judge, if its formulation is `function`."""
 
 
 NOTHING = Affects(0)
@@ -76,7 +76,7 @@ class Option:
         return value  # type: ignore[no-any-return]
 
     def _words(self, setting: object) -> list[str]:
-        """Return the words of a value from YAML or Python: of a list or mapping several."""
+        """Return the words of a value from YAML or Python: several for a list or a mapping."""
         if isinstance(setting, Mapping):
             if self.metavar == "JSON":
                 return [json.dumps(setting)]
@@ -90,8 +90,10 @@ class Option:
         raise UsageError(f"--{self.name} is one value, not several: {setting!r}")
 
     def add(self, group: "argparse._ActionsContainer") -> None:
-        """Declare its flag. Without the flag the value stays None, until the configuration file or
-        the default fills it."""
+        """Declare the flag of the option, whose value is None if it is not given.
+
+        The configuration file or the default fills it later.
+        """
         flag = f"--{self.name}"
         if self.kind is bool:
             added = group.add_argument(flag, action="store_const", const=True)
@@ -104,35 +106,37 @@ class Option:
 
     @property
     def unset(self) -> Any:
-        """Its value in a command's settings where it is not given: the default, but None of an
-        option of sources or the judge, which have the default."""
+        """The value of an option that is not given: its default, None for an option of plug-ins.
+
+        Sources and judges have its default themselves.
+        """
         return None if self.of_plugins else self.default
 
     @property
     def is_path(self) -> bool:
-        """Whether its value is a file or a folder."""
+        """Whether the option names a file or a folder."""
         return self.metavar in ("FILE", "DIR")
 
     @property
     def is_list(self) -> bool:
-        """Whether its value is several words: separated by commas in a flag, a list elsewhere."""
+        """Whether the option is a list: separated by commas in a flag, a list elsewhere."""
         return self.kind is str and self.metavar in ("A,B", "A,B,C")
 
     @property
     def of_plugins(self) -> bool:
-        """Whether it is an option of those sources or judges that take it."""
+        """Whether the option is passed to sources or judges that take it."""
         return bool(self.affects & _OF_PLUGINS)
 
     @property
     def meanings(self) -> Mapping[str, str]:
-        """Its choices with what each means; "" where the word says it."""
+        """The meanings of the choices; "" for a choice that needs no explanation."""
         return (
             self.choices if isinstance(self.choices, Mapping) else dict.fromkeys(self.choices, "")
         )
 
     @property
     def description(self) -> str:
-        """Its help, with what each of its choices means and which is the default."""
+        """The help text, with the meaning of each choice and the default."""
         if not isinstance(self.choices, Mapping):
             return self.help
         meanings = [
@@ -147,7 +151,7 @@ class Option:
         A switch that is off is None, as if it were not given.
 
         Raises:
-            UsageError: it is wrong; the message has the nearest valid one.
+            UsageError: the value is wrong; the message has the nearest valid one.
         """
         flag = f"--{self.name}"
         if self.kind is bool:
@@ -174,8 +178,9 @@ def option(
     affects: Affects = NOTHING,
     **more: Any,
 ) -> Any:
-    """Return a dataclass field that declares an option: the field has its name and the type of its
-    values. `{default}` in `help` is the default; `more` are further fields of `Option`.
+    """Return a dataclass field that declares an option, by the field's name and type.
+
+    `{default}` in `help` is the default; `more` are further fields of `Option`.
 
     The field of an option of sources or the judge is None where it is not given, since a plug-in's
     constructor may have a default of its own.
@@ -244,8 +249,7 @@ class Parser(argparse.ArgumentParser):
         return super().parse_known_args(args, namespace)
 
     def refuse(self, unknown: Sequence[str], others: Iterable[str] = ()) -> None:
-        """Raise a UsageError for the first unknown word, with the nearest flag, also of
-        `others`."""
+        """Raise a UsageError for the first unknown word, with the nearest flag or one of `others`."""
         if not unknown:
             return
         flag = unknown[0].split("=")[0]
@@ -257,12 +261,12 @@ class Parser(argparse.ArgumentParser):
         self.error(f"unknown flag {flag}{hint}")
 
     def values_of(self, parsed: argparse.Namespace) -> dict[str, Any]:
-        """Return the options that a parsed command line gives, by their names."""
+        """Return the values of the options that a parsed command line sets, by name."""
         values = ((name, getattr(parsed, name)) for name in self.options)
         return {name: value for name, value in values if value is not None}
 
     def check_values(self, values: Mapping[str, object]) -> dict[str, Any]:
-        """Return the values of options by their names, checked; None is left out.
+        """Return the checked values of options by name, without those that are None.
 
         Raises:
             UsageError: a value is wrong.

@@ -1,4 +1,4 @@
-"""Check the options of a run, and make the judge, clients and sources that they name."""
+"""The settings of a run: its checked options, which make its judge, clients and sources."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -63,8 +63,8 @@ _OF_SOURCES_TOO: Final = ("concurrency", "web_snapshot")  # their results are th
 class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptions, RunOptions):
     """The options of a run, checked. `sources` None means those of the defaults that can serve.
 
-    `source_definitions` are the named sources of the configuration file, `beam` the flags that are
-    Beam's. `command` has the words after `ufo` where that is what runs, for `ufo status`.
+    `source_definitions` are the named sources of the configuration file, `beam` the flags of Beam.
+    `command` has the words after `ufo`, for `ufo status`; it is empty in Python.
     """
 
     source_definitions: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -80,8 +80,10 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
         return self
 
     def processes(self, models: Sequence[str] = ()) -> int:
-        """Return the number of processes for a run that asks these models: one process keeps an
-        endpoint busy; without models, one for each processor."""
+        """Return the number of processes for a run that asks these models.
+
+        One process keeps an endpoint busy; without models, there is one for each processor.
+        """
         return self.workers or (1 if models else cores())
 
     def values_of(self, *names: str) -> dict[str, Any]:
@@ -94,14 +96,17 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
         return [one.name for one in options_of(type(self)) if what in one.affects]
 
     def source_flags(self) -> dict[str, Any]:
-        """Return the flags that give options of fact sources with the same names their values."""
+        """Return the flags that set options of fact sources, by their common names."""
         return self.values_of(*self.affecting_names(Affects.SOURCE), *_OF_SOURCES_TOO)
 
     def source_context(
         self, client: ClientSettings | None = None, run: str | None = None
     ) -> SourceContext:
-        """Return the context of fact sources. `client` has the clients' settings if they
-        are known already; `run` is the id of the run, None outside of one."""
+        """Return the context of fact sources.
+
+        `client` has the settings of the clients if they are known already; `run` is the id of the
+        run, None outside of one.
+        """
         calls = CallSettings(
             concurrency=self.concurrency,
             retry=self.retry(),
@@ -142,7 +147,7 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
 
     @property
     def judge_class(self) -> type[Judge]:
-        """The class of the judge; its attributes say what the judge can do."""
+        """The class of the judge, whose attributes are its abilities."""
         return JUDGES.kind(self.judge)
 
     def judge_spec(self, client: ClientSettings | None = None) -> JudgeSpec:
@@ -159,7 +164,7 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
         )
 
     def create_judge(self) -> Judge:
-        """Return the judge, made in this process.
+        """Return the judge, created in this process.
 
         Raises:
             UsageError: it cannot be made, or cannot be used here.
@@ -173,12 +178,12 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
         return judge
 
     def verifier_accuracy(self) -> str:
-        """Return what a verifier of the user's own file says of its accuracy; "" for others."""
+        """Return the accuracy that a verifier from a user's file states, "" for other verifiers."""
         name = self.verifier_used()
         return make_verifier(name).accuracy() if name and is_file_type(name) else ""
 
     def verifier_used(self) -> str | None:
-        """Return the name of the verifier that judges, None without one."""
+        """Return the name of the verifier that judges, None if there is none."""
         if "verifier" not in JUDGES.parameters(self.judge):
             return None
         return self.verifier or DEFAULT_VERIFIER
@@ -265,9 +270,11 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
         )
 
     def rounds(self, sources: Sequence[SourceSpec]) -> int:
-        """Return the most rounds of batches of a run without repeated requests. There is one for
-        the claims, one for the verdicts on each source, and one before that for a model's
-        knowledge."""
+        """Return the maximum number of rounds of batches of a run without repeated requests.
+
+        There is one for the claims, one for the verdicts on each source, and one before that for a
+        model's knowledge.
+        """
         asks = self.judge_class.needs_endpoint
         each = [asks + (spec.type == KNOWLEDGE_TYPE) for spec in sources]
         extracting = int(asks and self.judge_class.extracts)
@@ -295,8 +302,10 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
             )
 
     def affecting(self) -> dict[str, Any]:
-        """Return the options that results depend on, except the sources, for the fingerprint. A
-        switch or a number that is not set is left out."""
+        """Return the options that results depend on, except the sources, for the fingerprint.
+
+        A switch or a number that is not set is left out.
+        """
         options = {name: getattr(self, name) for name in self.affecting_names(Affects.RESULTS)}
         return {name: value for name, value in options.items() if value} | self.judge_fingerprint()
 
@@ -306,8 +315,10 @@ S = TypeVar("S", bound=Settings)
 
 @dataclass(frozen=True, kw_only=True)
 class RecallSettings(Settings):
-    """The options of a recall run. Every answer is verified by each of `formulations`: only
-    `offline` without a model, none with `facts_only`."""
+    """The options of a recall run, in which each of `formulations` verifies every answer.
+
+    Without a model there is only `offline`, and none with `facts_only`.
+    """
 
     input: tuple[str, ...] = of_run(
         "questions with their true answers and the answers to check: .jsonl, .jsonl.gz, "
@@ -443,5 +454,5 @@ OPENED_BY_WORKERS: Final = tuple(
 
 
 def cores() -> int:
-    """Return how many processors this process may use."""
+    """Return the number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,4 +1,4 @@
-"""Say how a response was checked, for what shows its result."""
+"""The settings of the check of a response, for the displays of its result."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckSettings:
-    """How a response was checked: by which judge and models, with which sources in their order.
+    """The settings of a check: the judge and its models, and the sources in their order.
 
-    `models` are named where no row of evidence has its model.
+    `models` are used where no row of evidence has its model.
     """
 
     judge: str
@@ -29,7 +29,7 @@ class CheckSettings:
 
 
 def check_settings_of(job: "Job") -> CheckSettings:
-    """Return how a job checks a text."""
+    """Return the settings of a job's checks."""
     models = [job.judge.llm.model] if job.judge.llm else []
     if job.judge.name == NAME:
         models = [shown(job.judge.options.get("verifier"))]

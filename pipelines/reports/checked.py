@@ -29,7 +29,7 @@ class Basis:
     """The basis of a result: the judge, the sources with their sizes, and the text's language.
 
     `trust` says in a line how far to trust the verdicts, `judged_by` in figures. Both are "" where
-    nothing was judged, `judged_by` also for a judge other than the offline one.
+    nothing was judged; `judged_by` has figures only of the offline judge.
     """
 
     judge: str
@@ -41,7 +41,7 @@ class Basis:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftOut:
-    """The evidence that a reader left out; `words` says so in a sentence, "" where all counts."""
+    """The evidence that a reader left out; `words` is a sentence on it, "" where all counts."""
 
     without_passages: list[str] = field(default_factory=list)
     without_categories: list[str] = field(default_factory=list)
@@ -115,8 +115,10 @@ def checked_response(
 
 
 def select_evidence(whole: Whole, selection: Selection | None) -> Whole:
-    """Return a response with the scores and verdicts of the selected evidence alone; all rows of
-    evidence stay. None selects all."""
+    """Return a response with the scores and verdicts of selected evidence; None selects all.
+
+    All rows of evidence stay.
+    """
     if selection is None:
         return whole
     scores = _scores(whole, whole.sources, whole.mode, whole.tie, selection)
@@ -169,7 +171,7 @@ def _left_out(rows: CheckedText, selection: Selection) -> LeftOut:
 
 
 def sources_judged(evidence: Iterable[Evidence]) -> set[str]:
-    """Return the names of the sources of which a passage was judged, by a usable judgement."""
+    """Return the names of the sources with a usable judgement on a passage."""
     return {row.source for row in evidence if row.passage_id and not is_unusable(row)}
 
 

@@ -1,4 +1,4 @@
-"""Gather the claims of a run, or of a text, as one table: a row each, with its evidence."""
+"""Gather the claims of a run or a text as one table, each with its verdict and evidence."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +29,7 @@ COLUMNS = pa.schema(
         "url": pa.string(),
     }
 )
-# A decided claim has its strongest passage.
+# The claims, each decided one with its strongest passage.
 _CLAIMS = f"""
 WITH failed AS (
     SELECT DISTINCT response_id, unit_id
@@ -100,7 +100,7 @@ def claims_of_text(check: "Check") -> pa.Table:
 
 
 def as_pandas(table: pa.Table) -> "pandas.DataFrame":
-    """Return a table as pandas has it, with whole numbers as such also where some are missing.
+    """Return a table of pandas, in which whole numbers stay whole where some are missing.
 
     Raises:
         UsageError: pandas is not installed.

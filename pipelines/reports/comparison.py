@@ -1,4 +1,4 @@
-"""Compare two finished runs, or two models of one run: is the later one significantly worse?"""
+"""Compare two finished runs, or two models of one run, with a test of their difference."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -26,19 +26,19 @@ RESPONSE: Noun = ("response", "responses")
 _EITHER: Noun = ("question or response", "questions and responses")
 
 LEAST_SHARED = 0.5
-"""Where a smaller share of the questions of either run is in both, a comparison decides nothing."""
+"""The least share of each run's questions that must be in both, or nothing is decided."""
 
 CANNOT = "cannot be decided"
-"""Begins every sentence on two sides that have too little in common."""
+"""The beginning of every sentence on two sides that have too little in common."""
 
 _SIGN_TEST = "sign test, one-sided"
 _EQUAL = (_SIGN_TEST, "none: all differences are equal")
-"""What the views name as the method where nothing varies."""
+"""The names of methods in the views where nothing varies."""
 
 _LEAST_PAIRS = 2  # with one, nothing says how far differences vary
 
 MOST_SHOWN = 20
-"""How many questions and turned claims are shown; JSON and CSV have all claims."""
+"""The number of questions and turned claims that are shown; JSON and CSV have all claims."""
 
 # The questions on which the sides differ most; a response without a question counts as one.
 _CHANGED = """
@@ -77,14 +77,14 @@ LIMIT $most
 
 
 class NothingToCompare(UsageError):
-    """Two finished runs or models have no two scores to compare; a gate then does not pass."""
+    """The error that one of two runs or models has no score to compare; a gate then fails."""
 
 
 def compare_runs(results: Results, titled: bool = False, least_shared: float = LEAST_SHARED) -> Row:
-    """Return how the second of two runs differs from the first, shown by name or with `titled` by
-    title.
+    """Return the comparison of the second of two runs with the first.
 
-    The result is the row of the macro `run_comparison` with these additions:
+    Runs are shown by name, or by title if `titled`. The result is the row of the macro
+    `run_comparison` with these additions:
 
     - `headline` and `basis`: the difference in words.
     - `decided`: whether it can be taken for a difference of the runs. It cannot where the share of
@@ -125,7 +125,7 @@ def compare_runs(results: Results, titled: bool = False, least_shared: float = L
         left_out["notes"].insert(0, f"{CANNOT}: {undecided}")
     return {
         **comparison,
-        **_headline(called, comparison | paired | of, noun, "one-sided p"),
+        **_headline_fields(called, comparison | paired | of, noun, "one-sided p"),
         "basis": _basis(comparison),
         "decided": not undecided,
         "undecided": undecided or None,
@@ -141,7 +141,7 @@ def compare_runs(results: Results, titled: bool = False, least_shared: float = L
 
 
 def compare_models(results: Results, model: str, other: str) -> Row:
-    """Return how the model `other` differs from `model` in the newest of the runs.
+    """Return the comparison of the model `other` with `model` in the newest of the runs.
 
     `difference` is the score of `other` minus the score of `model`, with its 95 % interval, as in
     the view `model_comparison`: over the questions that both answered if it is paired. `questions`
@@ -193,7 +193,7 @@ def compare_models(results: Results, model: str, other: str) -> Row:
         "run": run.name,
         **sides,
         **comparison,
-        **_headline((model, other), comparison, noun, "p"),
+        **_headline_fields((model, other), comparison, noun, "p"),
         **left_out,
         "basis": f"{both if paired else apart}, in {run.title}",
         "questions": _changed_questions(results, sides),
@@ -201,7 +201,7 @@ def compare_models(results: Results, model: str, other: str) -> Row:
 
 
 def _check_scores(what: str, rows: Mapping[str, Row]) -> None:
-    """Raise a UsageError if one of the sides has no score to show."""
+    """Raise a NothingToCompare if one of the sides has no score to show."""
     for name, row in rows.items():
         if why := why_no_score(row):
             raise NothingToCompare(
@@ -210,7 +210,7 @@ def _check_scores(what: str, rows: Mapping[str, Row]) -> None:
 
 
 def _in_both(of: Row, noun: Noun) -> str:
-    """Return how many of the questions of the side that shares fewer of them are in both."""
+    """Return in words how many questions of the larger side are in both."""
     verb = "is" if of["n"] == 1 else "are"
     return (
         f"{of['n']:,} of {quantity(max(of['n_a'], of['n_b']), *noun)} {verb} in both with a score"
@@ -218,7 +218,7 @@ def _in_both(of: Row, noun: Noun) -> str:
 
 
 def _undecided(of: Row, noun: Noun, least_shared: float) -> str:
-    """Return why the two sides have too little in common for any test, "" if they have enough."""
+    """Return the reason that two sides share too little for any test, "" if they share enough."""
     if of["n"] / max(of["n_a"], of["n_b"]) < least_shared:
         return f"{_in_both(of, noun)}, less than --least_shared {least_shared:g}"
     if of["n"] < _LEAST_PAIRS:
@@ -237,7 +237,7 @@ def _over(names: Sequence[str], comparison: Row, noun: Noun) -> str:
 
 
 def _basis(comparison: Row) -> str:
-    """Return how two runs were compared: what is a pair, and what is left out."""
+    """Return the basis of a comparison of runs in words: the pairs, and what is left out."""
     counts = ((comparison["n_questions"], QUESTION), (comparison["n_responses"], RESPONSE))
     pairs = " and ".join(quantity(n, *noun) for n, noun in counts if n)
     alone = comparison["only_baseline"] + comparison["only_run"]
@@ -251,9 +251,11 @@ def _basis(comparison: Row) -> str:
     return sentence
 
 
-def _headline(names: Sequence[str], comparison: Row, noun: Noun, test: str) -> dict[str, Any]:
-    """Return the two sides, and a sentence on their difference that names the questions it is of
-    and says whether it is significant. `test` is the name of its p value."""
+def _headline_fields(names: Sequence[str], comparison: Row, noun: Noun, test: str) -> dict[str, Any]:
+    """Return the two sides, and a `headline` on their difference and its significance.
+
+    The headline names the questions that are compared. `test` is the name of its p value.
+    """
     older, newer = names
     for side, name in zip("ab", names, strict=True):
         if not comparison[f"coverage_{side}"]:
@@ -294,13 +296,15 @@ _COUNTS = ("n_responses", "n_scored", "n_without_units", "n_without_references",
 
 
 def _noun(n_asked: int, n_places: int) -> Noun:
-    """Return what is compared: questions, responses without one, or both."""
+    """Return the noun for what is compared: questions, responses without one, or both."""
     return {n_places: QUESTION, 0: RESPONSE}.get(n_asked, _EITHER)
 
 
 def _left_out(names: Sequence[str], rows: Sequence[Row], paired: Row) -> dict[str, Any]:
-    """Return the counts of both sides, in words what their scores leave out, and what each is as a
-    whole. `paired` has the coverage of the rows that are compared."""
+    """Return the counts of both sides, notes on what their scores leave out, and whole scores.
+
+    `paired` has the coverage of the rows that are compared.
+    """
     notes = []
     for side, name, row in zip("ab", names, rows, strict=True):
         share = paired[f"coverage_{side}"]
@@ -318,8 +322,7 @@ def _left_out(names: Sequence[str], rows: Sequence[Row], paired: Row) -> dict[st
 
 
 def _as_a_whole(row: Row) -> str:
-    """Return the score of a side with all of its responses in words, not only of those that are
-    compared."""
+    """Return the score of a side over all of its responses, compared or not, in words."""
     claims, n = quantity(row["n_units"], "claim"), row["n_refuted"]
     contradicted = f" ({n:,} contradicted)" if n else ""
     responses = quantity(row["n_responses"], "response")
@@ -332,16 +335,20 @@ def _changed_questions(results: Results, sides: Mapping[str, str | None]) -> lis
 
 
 def add_verdict(comparison: Row, level: float) -> Row:
-    """Return a comparison of runs with what a gate at this level of p makes of it: `worse` says
-    whether the drop is significant, None where nothing is `decided`."""
+    """Return a comparison of runs with the verdict of a gate at this level of p.
+
+    `worse` says whether the drop is significant, None where nothing is `decided`.
+    """
     undecided = comparison["undecided"] or _too_few_equal(comparison, level) or None
     worse = None if undecided else bool(comparison["p"] < level)
     return comparison | {"decided": not undecided, "undecided": undecided, "worse": worse}
 
 
 def _too_few_equal(comparison: Row, level: float) -> str:
-    """Return why equal drops decide nothing, "" if they do: a sign test of so few pairs can never
-    be significant at this level."""
+    """Return the reason that too few equal drops decide nothing, "" if they decide.
+
+    A sign test of so few pairs can never be significant at this level.
+    """
     n, all_drop_alike = (
         comparison["n_pairs"],
         comparison["method"] == _SIGN_TEST and comparison["difference"] < 0,
@@ -355,10 +362,10 @@ def _too_few_equal(comparison: Row, level: float) -> str:
 
 
 def empty_comparison(error: NothingToCompare) -> Row:
-    """Return what stands for a comparison, in JSON, where there is nothing to compare."""
+    """Return the JSON in place of a comparison where there is nothing to compare."""
     return {"decided": False, "undecided": error.message, "worse": None}
 
 
 def undecided_gate(why: str) -> str:
-    """Return the words of a gate that does not pass since nothing can be decided."""
+    """Return the message of a gate that fails since nothing can be decided."""
     return f"Whether it is worse {CANNOT}: {why}"

@@ -1,4 +1,4 @@
-"""Say in words what the labels of people make of a run's score, and of which claims they speak."""
+"""Describe the score of a run as corrected by the labels of people, in words."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -12,13 +12,13 @@ Row = dict[str, Any]
 
 
 def corrected_words(rows: Sequence[Mapping[str, Any]]) -> Row | None:
-    """Return the words on the corrected score of a run; None without labels.
+    """Return the description of the corrected score of a run, None without labels.
 
     `title` has the score, and `rest` the rest of that line. `notes` are further lines. `next` says
     what to label next with `ufo label sample`, `nobody` the kinds of verdicts without a label.
 
     Args:
-        rows: those of `corrected_scores` of a run in one mode: of level `run`, and `sampled`.
+        rows: the rows of `corrected_scores` of a run in one mode, of the levels `run` and `sampled`.
     """
     whole = next((row for row in rows if row["level"] == "run"), None)
     if whole is None:
@@ -56,5 +56,5 @@ def corrected_words(rows: Sequence[Mapping[str, Any]]) -> Row | None:
 
 
 def _kinds(strata: str | None) -> str | None:
-    """Return kinds of verdicts, as in `reference refuted (6)`, in the words that people see."""
+    """Return kinds of verdicts, as in `reference refuted (6)`, in the words of displays."""
     return strata and re.sub(rf"\b{REFUTED}(?= \(\d+\))", as_word(REFUTED), strata)

@@ -58,7 +58,7 @@ class FinishedRun:
         return self._results.query(query, params)
 
     def __repr__(self) -> str:
-        """Return a line that says what it is; `print` shows the whole result."""
+        """Return a line with the run's name and result; `print` shows the whole result."""
         summary = self._in_a_line() if self._forget.alive else "closed"
         return f"<ufo.{type(self).__name__} {self.run!r}: {summary}>"
 
@@ -100,8 +100,10 @@ class Evaluation(FinishedRun):
 
     @property
     def score(self) -> float | None:
-        """The factuality score of the run that every display has: the mean of its responses that
-        have one; None if none has. With `mode="all"` it is the score in mode `seq`."""
+        """The factuality score of the run: the mean over its responses with a score, or None.
+
+        Every display shows this score. With `mode="all"` it is the score in mode `seq`.
+        """
         score: float | None = self._main["factuality_score"]
         return score
 
@@ -112,8 +114,7 @@ class Evaluation(FinishedRun):
 
     @property
     def coverage(self) -> float | None:
-        """The share of claims that some source decided, as the mean of the responses that have a
-        score; None if none has."""
+        """The share of claims that some source decided, a mean over responses with a score, or None."""
         coverage: float | None = self._main["coverage"]
         return coverage
 
@@ -129,9 +130,11 @@ class Evaluation(FinishedRun):
         return main_scores(self._results)[self.run]
 
     def to_pandas(self) -> "pandas.DataFrame":
-        """Return the claims as a table of pandas, a row each: response_id, model, question,
-        sentence, claim, state (supported, contradicted, not found or error), label (1, 0 or
-        missing), source (who decided), evidence (the quote that decided) and url.
+        """Return the claims as a table of pandas, one row each.
+
+        Its columns are response_id, model, question, sentence, claim, state (supported,
+        contradicted, not found or error), label (1, 0 or missing), source (who decided), evidence
+        (the quote that decided) and url.
 
         The verdicts are those of the run's main mode, as in `score`. Other tables are Arrow tables,
         which have a method `to_pandas` of their own: `result.scores.to_pandas()`.
@@ -164,9 +167,10 @@ class Evaluation(FinishedRun):
         return self.sql("FROM evidence_full ORDER BY response_id, unit_id, source, rank")
 
     def pie(self, model: str | None = None) -> "Pie":
-        """Return UFO's pie of who decided: the share of claims that each source decided, and the
-        undecided rest; with `mode="mv"` each source's share of the valid votes. A notebook shows
-        it; `save("who.svg")` writes it, `str` is the SVG.
+        """Return UFO's pie chart: the share of claims that each source decided, and the rest.
+
+        With `mode="mv"` it is the share of valid votes. A notebook shows the pie;
+        `save("who.svg")` writes it, and `str` is the SVG.
 
         Args:
             model: only the responses of this model.
@@ -223,16 +227,19 @@ class Recall(FinishedRun):
 
     @property
     def recall(self) -> dict[str, dict[str, float | None]]:
-        """The factual recall by formulation and variant: `{"tfn": {"rag": 0.75}}`; None where no
-        fact has a verdict."""
+        """The factual recall by formulation and variant: `{"tfn": {"rag": 0.75}}`.
+
+        It is None where no fact has a verdict.
+        """
         from ufo.pipelines.reports.recall import recall_by_variant
 
         return recall_by_variant(self._results)
 
     def to_pandas(self) -> "pandas.DataFrame":
-        """Return the verdicts as a table of pandas, a row for each fact, answer and formulation:
-        record_id, question, variant, formulation, fact, outcome, label (1 if the answer says it,
-        else 0), human_label, reason (why there is no label) and citation.
+        """Return the verdicts as a table of pandas, one row for each fact, answer and formulation.
+
+        Its columns are record_id, question, variant, formulation, fact, outcome, label (1 if the
+        answer states the fact, else 0), human_label, reason (why there is no label) and citation.
 
         Raises:
             UsageError: pandas is not installed.
@@ -270,7 +277,7 @@ class Recall(FinishedRun):
 
     @property
     def errors(self) -> "pa.Table":
-        """Error rate and F1 of the class false of each formulation, against people."""
+        """Error rate of each formulation against people, with the F1 score of the class false."""
         return self.sql("FROM recall_errors ORDER BY formulation, variant")
 
     @property
@@ -316,10 +323,10 @@ class Check:
 
     @property
     def score(self) -> float | None:
-        """The share of all claims that are supported, undecided ones as 0; None without any claim
-        or any usable judgement.
+        """The share of all claims that are supported; undecided ones count as unsupported.
 
-        With `mode="all"` it is the score in mode `seq`.
+        It is None without any claim or any usable judgement. With `mode="all"` it is the score in
+        mode `seq`.
         """
         return self._whole.score
 
@@ -334,7 +341,7 @@ class Check:
         return self._whole.coverage
 
     def gate_score(self, no_claim: str = LEFT_OUT) -> float | None:
-        """Return the score that a gate looks at. Where it is None, the text does not pass.
+        """Return the score for a gate; a text whose score is None does not pass.
 
         Args:
             no_claim: what a text without a claim means: `left_out` (it has no score), `pass` (it
@@ -358,14 +365,15 @@ class Check:
 
     @property
     def states(self) -> list[str]:
-        """The state of each sentence: supported, contradicted, partly supported, not found, no
-        claim or error."""
+        """The state of each sentence, such as supported, contradicted or not found.
+
+        The others are partly supported, no claim and error.
+        """
         return [str(one.state) for one in self._whole.scores.sentences]
 
     @property
     def judged_by(self) -> str:
-        """Which verifier of the offline judge decided, and how far to trust it, in figures; "" if
-        none."""
+        """The verifier of the offline judge, with figures of its accuracy; "" for other judges."""
         return self._whole.judged_by
 
     @property
@@ -374,8 +382,10 @@ class Check:
         return self._whole.trust
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values, ready for JSON: the fields of `CheckedResponse`, as
-        the service and its page give them, too."""
+        """Return everything as plain values, ready for JSON: the fields of `CheckedResponse`.
+
+        The service and its page have the same fields.
+        """
         return asdict(self._whole)
 
     @property
@@ -420,8 +430,7 @@ class Check:
             }
 
     def to_pandas(self) -> "pandas.DataFrame":
-        """Return the claims as a table of pandas, a row each, with the columns that
-        `Evaluation.to_pandas` has.
+        """Return the claims as a table of pandas, with the columns of `Evaluation.to_pandas`.
 
         Raises:
             UsageError: pandas is not installed.
@@ -431,7 +440,7 @@ class Check:
         return as_pandas(claims_of_text(self))
 
     def __repr__(self) -> str:
-        """Return a line that says what it is; `print` shows the claims."""
+        """Return a line with the headline and the score; `print` shows the claims."""
         return f"<ufo.Check: {self.headline}; {self.score_in_words}>"
 
     def _repr_html_(self) -> str:
@@ -446,5 +455,5 @@ class Check:
 
 
 def _printed_html(result: object) -> str:
-    """Return what `print` shows of a result, for a notebook."""
+    """Return the printed form of a result as HTML, for a notebook."""
     return f"<pre>{escape(str(result))}</pre>"

@@ -1,4 +1,4 @@
-"""Render reports as HTML: the overview of a run, its file, comparisons, notebooks, plots.
+"""Render results as HTML: the overview of a run, its report, comparisons, notebooks, plots.
 
 Every value is escaped: whatever a response contains, the page runs no script and loads nothing.
 Plots are SVG in the colours of the style sheet around them, so that they suit light and dark pages.
@@ -89,11 +89,10 @@ def write_html(results: "Results", path: str) -> None:
 
 
 def render_html(results: "Results", note: str = "") -> str:
-    """Return the report of the newest run as a page, with a note at its top. Equal runs give equal
-    reports.
+    """Return the report of the newest run as a page, with a note at its top.
 
-    Reports without a row are left out. A long report is cut to its first rows, with the total
-    number, so that the page's size is bounded.
+    Equal runs give equal reports. Reports without a row are left out. A long report is cut to its
+    first rows, with the total number, so that the page's size is bounded.
 
     Raises:
         UsageError: it is a run of `ufo recall`.
@@ -121,8 +120,10 @@ def render_html(results: "Results", note: str = "") -> str:
 
 
 def reports_html(results: "Results", csv: Callable[[str], str]) -> str:
-    """Return the reports of the newest run that have rows, to be shown within a page. `csv` returns
-    the address of all rows of a report."""
+    """Return the reports of the newest run that have rows, to be shown within a page.
+
+    `csv` returns the address of all rows of a report.
+    """
     return render_template("reports.html", groups=_reports(results), csv=csv)
 
 
@@ -132,8 +133,10 @@ def overview_html(results: "Results") -> str:
 
 
 def summary_html(results: "Results") -> str:
-    """Return the overview of the newest run without its contradicted claims, for a page that shows
-    all of them by itself."""
+    """Return the overview of the newest run without its contradicted claims.
+
+    It is for a page that lists all contradicted claims itself.
+    """
     return _overview(overview(results) | {"contradicted": []}, lambda run, response: None)
 
 
@@ -148,8 +151,10 @@ def comparison_html(comparison: Mapping[str, Any], link: Link) -> str:
 
 
 def _isolate_names(text: str, names: Sequence[str]) -> Markup:
-    """Return a text in which names from right to left, or with marks that turn the direction, do
-    not change the order of the words around them."""
+    """Return a text whose names are isolated, so that none changes the direction around it.
+
+    Names may be written from right to left, or have marks that turn the direction.
+    """
     whole = escape(_printable(text))
     for name in {escape(_printable(one)) for one in names if not one.isascii()}:
         whole = whole.replace(name, Markup('<bdi dir="auto">{}</bdi>').format(name))
@@ -222,8 +227,11 @@ def _reports(results: "Results") -> list[tuple[str, list[Row]]]:
 
 
 def _columns(rows: Sequence[Row]) -> dict[str, bool]:
-    """Return the columns to show, and whether each has texts. Columns without a value are left out,
-    and counts of unusable judgements, which are shown beside the scores."""
+    """Return the columns to show, and whether each has texts.
+
+    Columns without a value are left out, and counts of unusable judgements, which are shown beside
+    the scores.
+    """
     return {
         name: any(isinstance(row.get(name), str | list | dict) for row in rows)
         for name in next(iter(rows), ())
@@ -241,8 +249,10 @@ def _style(*names: str) -> str:
 
 
 def draw_scores(rows: Sequence[Row]) -> Markup:
-    """Draw the factuality scores of models with their intervals, in the order of the rows, on a
-    scale from 0 to 1; diamonds are the scores by people."""
+    """Draw the factuality scores of models with their intervals, on a scale from 0 to 1.
+
+    The models are in the order of the rows; diamonds are the scores by people.
+    """
     dots = []
     for row in rows:
         why = brief_score(row) if why_no_score(row) else ""
@@ -254,8 +264,11 @@ def draw_scores(rows: Sequence[Row]) -> Markup:
 
 
 def draw_decided(whole: Sequence[Row], by_model: Sequence[Row] = ()) -> Markup | None:
-    """Draw the share of claims that each source decided, in all and by model; None where no claim
-    was decided. The rows are from `source_contributions` and `source_contributions_by_model`."""
+    """Draw the share of claims that each source decided, in all and by model.
+
+    The rows are from `source_contributions` and `source_contributions_by_model`. Returns None if no
+    claim was decided.
+    """
     key = _shares(whole)
     if not any(part["n"] for part in key):
         return None
@@ -272,11 +285,11 @@ def draw_decided(whole: Sequence[Row], by_model: Sequence[Row] = ()) -> Markup |
 
 
 def draw_pie(rows: Sequence[Row], title: str = "", of: str = "") -> Markup:
-    """Draw the share of claims that each source decided as a pie, clockwise from the top in the
-    order of the sources; below, the key. The rows are as in `draw_decided`.
+    """Draw the share of claims that each source decided as a pie, with the key below it.
 
-    With a title, and below it what the pie is `of`, it is a picture of its own, with its ground: it
-    can be saved, and is light or dark as its reader's screen is.
+    It runs clockwise from the top in the order of the sources. The rows are as in `draw_decided`.
+    With a title, and a subtitle `of`, the pie is a picture with a background that can be saved. It
+    is light or dark as its reader's screen is.
     """
     key = _shares(rows)
     n = sum(part["n"] for part in key)
@@ -288,8 +301,7 @@ def draw_pie(rows: Sequence[Row], title: str = "", of: str = "") -> Markup:
 
 
 def _slice(start: float, share: float, color: str) -> Row:
-    """Return the path of a slice from its first to its last per cent, and where its label is, in
-    the ink that can be read on its colour."""
+    """Return the path of a slice, given in per cent, with its label in a readable colour."""
 
     def place(percent: float, radius: float) -> str:
         angle = 2 * math.pi * percent / 100
@@ -297,7 +309,7 @@ def _slice(start: float, share: float, color: str) -> Row:
 
     far = int(share > 50)
     arc = f"A{_RADIUS:g} {_RADIUS:g} 0 {far} 1 {place(start + share, _RADIUS)}"
-    # An arc from a point to itself is none.
+    # An arc from a point to itself would not be drawn.
     path = "" if share > 99.99 else f"M0 0L{place(start, _RADIUS)}{arc}Z"
     label = place(start + share / 2, 0.0 if share > 99.99 else 0.68 * _RADIUS).split()
     return {
@@ -321,8 +333,10 @@ def _luminance(color: str) -> float:
 
 
 def _shares(rows: Sequence[Row]) -> list[Row]:
-    """Return the part of each source in the bar, by its position, and last the undecided part: its
-    count, its colour, and where it begins, in per cent."""
+    """Return the part of each source in the bar, and last the undecided part.
+
+    A part has its count, its colour, and its start and share in per cent.
+    """
     counted = []
     for row in rows:
         if row["source"] != NO_SOURCE:
@@ -346,15 +360,17 @@ def _shares(rows: Sequence[Row]) -> list[Row]:
 
 
 def _percent(share: float) -> str:
-    """Return a share in per cent; a part is never called nothing, nor all."""
+    """Return a share in per cent; only nothing is shown as 0 %, and only all as 100 %."""
     if 0 < share < 0.5:
         return "<1 %"
     return ">99 %" if 99.5 <= share < 100 else f"{share:.0f} %"
 
 
 def shorten(name: str, room: float) -> str:
-    """Return a name on one line that is at most `room` wide in a plot. A long name is cut in the
-    middle: model names of a family often differ at the end."""
+    """Return a name on one line that is at most `room` wide in a plot.
+
+    A long name is cut in the middle: model names of a family often differ at the end.
+    """
     whole = one_line(name)
     if width_of(whole) <= room:
         return whole
@@ -373,13 +389,12 @@ def shorten(name: str, room: float) -> str:
 
 
 def beside_note(name: str, note: str, start: float) -> str:
-    """Return a name that begins at `start` shortened so that a note at the end has room beside
-    it."""
+    """Return a name that begins at `start`, shortened to leave room for a note beside it."""
     return shorten(name, _ACROSS + 8 - start - width_of(note) - (_GAP if note else 0))
 
 
 def width_of(text: str) -> float:
-    """Return at most how wide a text is in a plot, whatever the font of the reader's system."""
+    """Return the maximum width of a text in a plot, whatever the font of the reader's system."""
     return sum(map(_letter_width, text))
 
 
@@ -427,7 +442,7 @@ def environment() -> Environment:
 
 
 def render_template(template: str, **values: object) -> str:
-    """Return a template with these values."""
+    """Return the output of a template for these values."""
     return environment().get_template(template).render(**values)
 
 
@@ -459,8 +474,10 @@ def _web_address(address: str | None) -> str | None:
 
 
 def _printable(value: object) -> object:
-    """Return a value as a template writes it: nothing for None, and texts without control
-    characters, which HTML forbids."""
+    """Return a value as a template writes it: "" for None, texts without control characters.
+
+    HTML forbids these characters.
+    """
     if value is None:
         return ""
     if isinstance(value, Markup) or not isinstance(value, str):

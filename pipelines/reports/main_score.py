@@ -1,4 +1,4 @@
-"""Read the score of a run in its main mode, and what it leaves out."""
+"""Summarise the score of a run in its main mode."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -46,7 +46,7 @@ SELECT 1 FROM sources WHERE run = $run AND type = 'reference' AND status = 'used
 
 
 def main_scores(results: "Results") -> dict[str, dict[str, Any]]:
-    """Return the row of `scores_by_run` of each run by its name, in its main mode."""
+    """Return the rows of `scores_by_run` in the main mode of each run, by the run's name."""
     scores: dict[str, dict[str, Any]] = {}
     for row in results.query(_MEANS).to_pylist():
         # A run without a response has no row in the view.
@@ -56,12 +56,12 @@ def main_scores(results: "Results") -> dict[str, dict[str, Any]]:
 
 
 def score_summary(results: "Results", counts_abstentions: bool = True) -> dict[str, Any]:
-    """Return what every display says of the newest run: its score, in numbers and in words, and
-    what it leaves out.
+    """Return the score of the newest run, in numbers and in words, and what it leaves out.
 
-    `score` is the row of `scores_by_run` for the run's main mode, `words` say it, and `shown` is
-    whether they have a number. `n_not_extracted` of the responses without a claim have none because
-    the extraction failed. `counts_abstentions` reads the sentences.
+    Every display shows it. `score` is the row of `scores_by_run` for the run's main mode, `words`
+    the same in words, and `shown` is whether these have a number. `n_not_extracted` is the number
+    of responses without a claim because the extraction failed. `counts_abstentions` reads the
+    sentences.
     """
     row = main_scores(results)[results.runs[-1].name]
     n_abstained = count_abstentions(results) if counts_abstentions else None
@@ -80,8 +80,10 @@ def score_summary(results: "Results", counts_abstentions: bool = True) -> dict[s
 
 
 def _trust(results: "Results") -> dict[str, str]:
-    """Return how far the judge can be trusted on the evidence of the run: `trust` in one line,
-    `judged_by` in figures, which there are of verifiers only."""
+    """Return how far to trust the judge on the evidence of the run.
+
+    `trust` says it in one line, `judged_by` in figures, which exist for verifiers only.
+    """
     run = results.runs[-1]
     judged = results.query(_JUDGED, [run.name]).to_pylist()
     verified = [row for row in judged if row["judge"] == NAME and row["model"]]
@@ -98,20 +100,22 @@ def _trust(results: "Results") -> dict[str, str]:
 
 
 def count_abstentions(results: "Results") -> int:
-    """Return how many of the newest run's responses without a claim say that they do not know."""
+    """Return the number of the newest run's responses without a claim that say "I do not know"."""
     rows = results.query(_SILENT, {"run": results.runs[-1].name}).to_pylist()
     return len({row["response_id"] for row in rows if abstains(row["text"], english=False)})
 
 
 def _not_extracted(results: "Results") -> int:
-    """Return how many of the newest run's responses have no claim because the extraction failed."""
+    """Return the number of the newest run's responses whose extraction failed."""
     named: dict[str, object] = {"run": results.runs[-1].name, "step": EXTRACT}
     return int(results.query(_NOT_EXTRACTED, named).to_pylist()[0]["n"])
 
 
 def left_out(results: "Results", row: Mapping[str, Any], n_abstained: int) -> str:
-    """Return which responses of the newest run have no score, and if references are looked at, how
-    many bring none; "" where there is nothing to say."""
+    """Return in words how many responses of the newest run have no score, "" if all have one.
+
+    If references are a source, the number of responses without any is added.
+    """
     parts = [without_score(row, n_abstained)]
     n, of = row["n_without_references"], row["n_responses"]
     if n and results.query(_OF_REFERENCES, {"run": results.runs[-1].name}).num_rows:

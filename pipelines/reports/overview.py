@@ -1,4 +1,4 @@
-"""Gather the overview of a run, and the responses to look at first, as plain values.
+"""Gather the overview of a run and its worst responses as plain values.
 
 Terminal, HTML, notebook and page show them. Every number is from a shipped view.
 """
@@ -29,7 +29,7 @@ _LONGEST_TEXT = 12_000
 def overview(results: Results, directory: str | None = None) -> Row:
     """Return the overview of the newest run: plain values, lists and rows by name.
 
-    It has all that `score_summary` says of the score. `models` are ranked, the best first.
+    It includes the result of `score_summary`. `models` are ranked, the best first.
     `failures` counts failures by step or source and by reason, the most frequent first.
     """
     run = results.runs[-1]
@@ -85,9 +85,11 @@ def overview(results: Results, directory: str | None = None) -> Row:
 def contradicted_claims(
     results: Results, most: int, after: int = 0, by_question: bool = False
 ) -> list[Row]:
-    """Return contradicted claims of the newest run, those with the most votes against them first,
-    each with its strongest evidence and the quote of it. `after` so many of them, `most` at most;
-    `by_question` takes one of each question."""
+    """Return contradicted claims of the newest run, each with its strongest evidence and a quote.
+
+    Those with the most votes against them come first. `after` claims are skipped, and at most
+    `most` returned; `by_question` takes one of each question.
+    """
     select, parameters = all_contradicted(results)
     parameters |= {"most": most, "after": after, "by_question": by_question}
     rows = results.query(select, parameters).to_pylist()
@@ -97,15 +99,17 @@ def contradicted_claims(
 
 
 def all_contradicted(results: Results) -> tuple[str, dict[str, object]]:
-    """Return a SELECT of all contradicted claims of the newest run as `contradicted_claims` has
-    them, with the passage as `text` in place of the quote, and its parameters."""
+    """Return a SELECT of all contradicted claims of the newest run, and its parameters.
+
+    Its columns are those of `contradicted_claims`, with the passage `text` in place of the quote.
+    """
     run = results.runs[-1]
     parameters = {"run": run.name, "mode": main_mode(run.mode)}
     return _CONTRADICTED, {**parameters, "by_question": False, "most": _ALL, "after": 0}
 
 
 def _cost_words(row: Row) -> str:
-    """Return what the requests of a run took, in words."""
+    """Return the number and the cost of a run's requests, in words."""
     if not row["n_requests"] and not row["n_saved"]:
         return "No request to a model or a search engine"
     dollars, unknown = row["cost_usd"], row["n_unpriced"]
@@ -233,8 +237,10 @@ ORDER BY u.response_id, u.sentence_index NULLS LAST, u.unit_id, v.source
 
 
 def lowest_responses(results: Results) -> list[Row]:
-    """Return the responses of the newest run with the lowest scores. Each has the `pieces` of its
-    text, and by `sentences` its claims with their evidence."""
+    """Return the responses of the newest run with the lowest scores.
+
+    Each has the `pieces` of its text, and by `sentences` its claims with their evidence.
+    """
     newest = results.runs[-1]
     run: dict[str, object] = {"run": newest.name}
     mode = run | {"mode": main_mode(newest.mode)}

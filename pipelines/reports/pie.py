@@ -1,4 +1,4 @@
-"""Show who decided, as UFO's pie: a picture for a notebook, which can be saved."""
+"""UFO's pie chart of the sources that decided, as a picture for notebooks and files."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,7 +11,7 @@ class Pie:
     """The share of claims that each source decided, and the undecided rest, as an SVG picture.
 
     A notebook shows it. `str(pie)` is the SVG and `save` writes it to a file. It is light or dark
-    as its reader's screen is, and says the shares in words to who cannot see it.
+    as its reader's screen is, and has a description in words.
     """
 
     def __init__(self, rows: Sequence[Mapping[str, Any]], of: str = "") -> None:

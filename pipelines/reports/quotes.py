@@ -1,4 +1,4 @@
-"""Choose what to quote beside a claim: which of its evidence, and what of the passage."""
+"""Choose the quote to show beside a claim, from its evidence and the passage."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -8,20 +8,20 @@ from ufo.schemas.records import Evidence
 from ufo.transforms.sentences import segment
 
 _SHORT = 300
-"""Characters of a passage that is quoted as a whole."""
+"""The longest quote in characters; a shorter passage is quoted as a whole."""
 
 STRONGEST_FIRST: Final = (
     "e.citation IS NULL, e.passage_id IS NULL, e.rank, e.source, e.passage_id, e.sample_index"
 )
-"""How SQL orders the rows `e` of a claim's evidence that agree with its verdict; the first of them
-is quoted. `strongest` has the same order."""
+"""The order in SQL of the rows `e` of a claim's evidence that agree with its verdict; the first of
+them is quoted. `strongest` has the same order."""
 
 
 def strongest(evidence: Iterable[Evidence], label: int | None) -> Evidence:
-    """Return the evidence to quote for a claim with a verdict: a row that agrees with it, has a
-    citation and a passage, and ranks high.
+    """Return the evidence to quote for a claim: a row that agrees with its verdict `label`.
 
-    `evidence` are the claim's rows of the sources that the verdict is from, at least one.
+    A row with a citation, a passage and a high rank comes first. `evidence` are the claim's rows
+    from the sources of the verdict, at least one.
     """
 
     def order(row: Evidence) -> tuple[object, ...]:
@@ -39,9 +39,10 @@ def strongest(evidence: Iterable[Evidence], label: int | None) -> Evidence:
 
 
 def quote_of(claim: str, citation: str | None, text: str | None) -> str:
-    """Return what to quote of a passage: what the judge cited, else the sentence that shares most
-    words with the claim, the first of several, up to 300 characters of it. A short passage is
-    quoted as a whole.
+    """Return the quote from a passage: the judge's citation, or its sentence nearest to the claim.
+
+    This is the first that shares most words with the claim, up to 300 characters of it. A short
+    passage is quoted as a whole.
 
     Example:
         >>> quote_of("Oslo is in Norway.", None, "Oslo lies in the south of Norway.")

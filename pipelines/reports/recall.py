@@ -1,4 +1,4 @@
-"""Gather the results of a recall run, and print them as the three tables of FaaF's paper."""
+"""Print the results of a recall run as the three tables of FaaF's paper."""
 
 from typing import Any
 
@@ -54,8 +54,10 @@ def recall_summary(results: Results) -> dict[str, Any]:
 
 
 def trust_in_recall(results: Results) -> str:
-    """Return in a line how far the verdicts of a verifier can be trusted; "" where a model gave
-    them, whose errors the report recall_errors counts where people labelled the facts."""
+    """Return in a line how far to trust the verdicts of a verifier, "" for those of a model.
+
+    The report recall_errors counts a model's errors where people labelled the facts.
+    """
     judged = results.query(_VERIFIERS, [results.runs[-1].name]).column(0).to_pylist()
     return trust_line([OFFLINE], judged, ["answer"]) if judged else ""
 

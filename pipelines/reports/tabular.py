@@ -34,17 +34,17 @@ from ufo.schemas.text import escaped_json, quantity, visible, without_formula
 
 DEFAULT_WIDTH = 100
 _NARROWEST = 8
-# Of the texts of a report, whose columns are left out before they are narrower.
+# The least width of a report's texts; narrower columns are left out.
 _READABLE = 10
 _LONGEST_WORD = 24
 _GAP = 2
 _NOTHING = "–"
-# Columns of several names with commas between them, which are in lines where they do not fit.
+# Columns of several names with commas between them, which are wrapped where they do not fit.
 _WRAPPED = ("source_order",)
 _NAMES = re.compile("[^,]+,?")
-# Columns of sentences, which are in lines where they do not fit.
+# Columns of sentences, which are wrapped where they do not fit.
 _PROSE = ("what it shows",)
-# Columns of words that ufo defines, which would mean nothing in part.
+# Columns of words that ufo defines, which are never cut.
 _WHOLE = ("kind", "level", "mode", "error", "metric", "state", "interval_method", "comparison")
 _LONGEST = 400
 # Characters that format text, and so are not printable, but belong inside words and emoji.
@@ -82,14 +82,17 @@ def as_json(value: object, indent: int | None = None) -> str:
 
 
 def values_of(table: pa.Table) -> list[dict[str, Any]]:
-    """Return the rows of a table by their names, with values as `rows_of` has them."""
+    """Return the rows of a table as mappings, with the plain values of `rows_of`."""
     names = table.column_names
     return [dict(zip(names, row, strict=True)) for row in rows_of(table.to_reader())]
 
 
 def rows_of(reader: pa.RecordBatchReader, limit: int = 0) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows as plain Python values, up to `limit` of them (0: all). A value that Python
-    cannot hold, such as a date before the year 1, is the text that DuckDB prints for it."""
+    """Yield the rows as plain Python values, up to `limit` of them (0: all).
+
+    A value that Python cannot hold, such as a date before the year 1, is the text that DuckDB
+    prints for it.
+    """
     rows = (row for batch in reader for row in zip(*map(_values, batch.columns), strict=True))
     return islice(rows, limit) if limit else rows
 
@@ -105,19 +108,19 @@ def _values(column: pa.Array) -> list[Any]:
 
 
 def _python_value(value: pa.Scalar, text: str | None) -> Any:
-    """Return a value as Python has it, or `text` where it cannot hold it."""
+    """Return a value as an object of Python, or `text` where Python cannot hold it."""
     try:
         return value.as_py(maps_as_pydicts="strict")
     except (OverflowError, ValueError, TypeError):
         return text and _TIME.sub("T", text)
 
 
-# Between a day and its time DuckDB writes a blank, and ISO 8601 a T, as the other rows have it.
+# The blank that DuckDB writes between a day and its time; ISO 8601, as in other rows, has a T.
 _TIME = re.compile(r"(?<=^\d{4}-\d\d-\d\d) (?=\d\d:)")
 
 
 def _decode_bytes(value: Any) -> Any:
-    """Return a value whose bytes are texts, as DuckDB prints them."""
+    """Return a value with its bytes as texts, in the form that DuckDB prints."""
     if isinstance(value, bytes):
         return "".join(chr(one) if one in _LETTERS else f"\\x{one:02X}" for one in value)
     if isinstance(value, dict):
@@ -149,8 +152,10 @@ def write_csv(reader: pa.RecordBatchReader, out: TextIO, limit: int = 0) -> None
 
 
 def csv_line(values: Iterable[object]) -> str:
-    """Return a row of CSV with its end; NULL is an empty field, an empty text is `""`, and a text
-    that a spreadsheet would take for a formula has an apostrophe in front."""
+    """Return a row of CSV with its line end; NULL is an empty field, an empty text is `""`.
+
+    A text that a spreadsheet would take for a formula has an apostrophe in front.
+    """
     safe = (without_formula(one) if isinstance(one, str) else one for one in values)
     return ",".join(map(_csv_field, safe)) + "\n"
 
@@ -217,7 +222,7 @@ def one_line(text: str, longest: int = _LONGEST) -> str:
 
 
 def cell(value: object) -> str:
-    """Return a value as a table shows it."""
+    """Return the text of a value in a table."""
     if value is None:
         return _NOTHING
     if isinstance(value, bool):
@@ -237,7 +242,7 @@ def print_rows(
     console: Console,
     right: Collection[str] = (),
 ) -> None:
-    """Print rows under their names; where the columns do not fit, each row as a list of values.
+    """Print rows as a table, or each row as a list where the columns do not fit.
 
     Numbers are aligned to the right, and so are the columns named in `right`.
     """
@@ -258,11 +263,10 @@ def print_table(
     console: Console,
     right: Collection[str] = (),
 ) -> int:
-    """Print rows as a table, whatever the width: columns that do not fit are left out. Return how
-    many were.
+    """Print rows as a table of the columns that fit; return the number of those left out.
 
-    Those without a value go first, then the last ones: the columns come in the order of their
-    importance. The first one always stays. `right` is as in `print_rows`.
+    Columns without a value are left out first, then the last ones: the columns come in the order of
+    their importance. The first one always stays. `right` is as in `print_rows`.
     """
     columns = _columns(names, rows, right)
     while columns[1:] and _least_width(columns, True, _READABLE) > console.width:
@@ -286,17 +290,19 @@ class _Column:
         return all(text == _NOTHING for text in self.texts)
 
     def head(self, broken: bool) -> str:
-        """Return the name: long names over short numbers may fit when they are in lines."""
+        """Return the name, in several lines if `broken`: it may be longer than its numbers."""
         return self.name.replace("_", "_\n") if broken else self.name
 
     def width(self, broken: bool) -> int:
-        """Return the width that cuts nothing."""
+        """Return the width at which nothing is cut."""
         lines = [*self.head(broken).split("\n"), *self.texts, " "]
         return max(map(cell_len, lines))
 
     def least(self, broken: bool, narrowest: int) -> int:
-        """Return the width that the column needs: numbers are not cut, and texts not below the
-        `narrowest`, their head, or a name of those that are wrapped."""
+        """Return the least width of the column: numbers are never cut, texts only so far.
+
+        A text keeps the `narrowest` width, that of its head, and that of each wrapped name.
+        """
         if not self.is_text or self.name in _WHOLE:
             return self.width(broken)
         parts = self.head(broken).split("\n")
@@ -371,7 +377,7 @@ def _print_table(
 
 
 def _in_lines(names: str, width: int) -> str:
-    """Return names with commas between them in lines that are at most so wide."""
+    """Return names with commas between them, wrapped at a width."""
     lines = [""]
     for name in _NAMES.findall(names):
         if lines[-1] and cell_len(lines[-1] + name) > width:
@@ -387,8 +393,10 @@ def tell_left_out(console: Console, n: int, how: str = "--all, --json or --csv")
 
 
 def cut_to(text: str, most: int) -> str:
-    """Return a text that is at most so wide. A name is cut in its middle, since the names of models
-    and sources often differ at the end, and a sentence at its end."""
+    """Return a text cut to a width: a name in its middle, and a sentence at its end.
+
+    The names of models and sources often differ at the end.
+    """
     if cell_len(text) <= most:
         return text
     if " " in text.strip():

@@ -1,4 +1,4 @@
-"""Print the overview of a run, for a terminal of 80 columns and up or for a file."""
+"""Print results as text, for a terminal of 80 columns or more, or for a file."""
 
 import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -37,7 +37,7 @@ _EIGHTHS = " ▏▎▍▌▋▊▉"
 def text_of(
     printing: Callable[[Console], None], width: int = DEFAULT_WIDTH, color: bool = False
 ) -> str:
-    """Return the printed output as text of a width; `color` adds a terminal's escape codes."""
+    """Return printed output as text of a given width; `color` adds a terminal's escape codes."""
     out = StringIO()
     with page(out, width, color) as console:
         printing(console)
@@ -57,10 +57,9 @@ def print_check(check: "Check", console: Console) -> None:
 
 
 def shortfall(check: "Check", no_claim: str = LEFT_OUT) -> str:
-    """Return what keeps a checked text from a gate: its score, what failed, and the claims that are
-    contradicted or not found, each with its evidence.
+    """Return why a checked text does not pass a gate: its score, failures and unsupported claims.
 
-    `no_claim` is what the gate takes a text without a claim for.
+    Each of these claims has its evidence. `no_claim` is the gate's treatment of a text without one.
     """
     words = check.score_in_words
     if check.gate_score("pass") != check.gate_score("fail"):  # there is no claim
@@ -107,8 +106,10 @@ def _print_table(
     console: Console,
     right: Collection[str] = (),
 ) -> None:
-    """Print rows under a title, or nothing without rows. `columns` maps the shown names to the
-    names of fields."""
+    """Print rows under a title, or nothing without rows.
+
+    `columns` maps the shown names to the names of fields.
+    """
     if rows:
         console.print(Text(f"\n{title}", style="bold"))
         values = [[row[name] for name in columns.values()] for row in rows]
@@ -154,7 +155,7 @@ _SCORE_COLUMNS = {
 
 
 def _print_first(overview: Row, console: Console) -> None:
-    """Print what a reader needs first: the headline, the score, and how far to trust it."""
+    """Print the headline, the score, and how far to trust it: what a reader needs first."""
     console.print(Text(overview["headline"], style="bold"))
     console.print(Text(overview["words"], style="bold"))
     if overview["problem"] and (overview["beside"] or not overview["shown"]):
@@ -262,8 +263,10 @@ def print_claim(row: Row, console: Console) -> None:
 
 
 def _whose(row: Row, room: int) -> str:
-    """Return the question of a claim and the model that answered, in the room of a line; the
-    question is cut first."""
+    """Return the question of a claim and the model that answered, to fill the rest of a line.
+
+    The question is cut first.
+    """
     model = one_line(row["model"] or "", _LONGEST_NAME)
     left = min(room - 2, _LONGEST_NAME) - (len(model) + 3 if model else 0)
     question = one_line(row["question"] or "", left) if left >= _SHORTEST_NAME else ""

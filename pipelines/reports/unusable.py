@@ -1,4 +1,4 @@
-"""Report the judgements of a run that are unusable, why, and what to try instead."""
+"""Report the unusable judgements of a run, with their reasons and a remedy."""
 
 import re
 from collections.abc import Mapping
@@ -73,8 +73,10 @@ ORDER BY n DESC, why
 @dataclass(frozen=True, slots=True)
 class Unusable:
     """The unusable judgements, or with `extraction` the responses without any claim: `n` of `of`.
+
     `reasons` has the most frequent first. `try_` is what may help, or empty. `said` is the
-    endpoint's refusal with its status, or the message of the failed step."""
+    endpoint's refusal with its status, or the message of the failed step.
+    """
 
     n: int
     of: int
@@ -85,7 +87,7 @@ class Unusable:
 
     @property
     def many(self) -> bool:
-        """Whether there are so many that every place that shows a score mentions them."""
+        """Whether there are so many that every display of the score mentions them."""
         return is_many(self.n, self.of)
 
     @property
@@ -95,7 +97,7 @@ class Unusable:
 
     @property
     def sentence(self) -> str:
-        """A sentence on what went wrong and what to try; empty where nothing went wrong."""
+        """A sentence on the problem and its remedy; "" if there is no problem."""
         if not self.n:
             return ""
         why = ", ".join(f"{name.replace('_', ' ')} {n:,}" for name, n in self.reasons.items())
@@ -112,7 +114,9 @@ class Unusable:
 
 def unusable(results: "Results", of_stream: bool = False) -> Unusable:
     """Return the unusable judgements of the newest run, or its missing claims if it has none.
-    `of_stream` if the run is a window, and the advice is for the command of a stream."""
+
+    With `of_stream` the run is a window, and the advice is for the command of a stream.
+    """
     run = results.runs[-1]
     sql = _COUNTS_OF_RECALL if run.mode == "recall" else _COUNTS
     counted = results.query(sql, [run.name]).to_pylist()
@@ -137,8 +141,10 @@ def unusable(results: "Results", of_stream: bool = False) -> Unusable:
 
 
 def _advice(run: "Run", reason: str, message: str, extraction: bool, again: str) -> str:
-    """Return advice for a run in which most judgements, or extractions, fail for this reason;
-    `again` is how to evaluate it again."""
+    """Return advice for a run whose judgements or extractions mostly fail for this reason.
+
+    `again` is how to evaluate the run again.
+    """
     recall = run.mode == "recall"
     if message.startswith(ERROR_IN):
         return f"mending what raised this error, then {again}"

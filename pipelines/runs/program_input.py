@@ -193,7 +193,7 @@ def text_or_file(text: Any) -> Any:
 
 
 def _text_of(text: Any, name: str) -> Any:
-    """Return the text of the parameter `name`; a value that is no text or path is unchanged."""
+    """Return the text of the parameter `name`; a value of another type is returned unchanged."""
     if isinstance(text, os.PathLike):
         return file_text(os.fspath(text), f"{name}: the file")
     if isinstance(text, str) and is_address(text):

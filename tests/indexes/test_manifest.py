@@ -14,7 +14,8 @@ import pytest
 
 from tests.indexes.conftest import Build
 from ufo.indexes.index import open_index
-from ufo.indexes.manifest import MANIFEST, is_index, local_index, read_manifest, write_manifest
+from ufo.indexes.manifest import MANIFEST, is_index, read_manifest, write_manifest
+from ufo.indexes.remote_index import local_index
 from ufo.schemas.errors import IndexUnusable
 from ufo.schemas.state_files import state_bytes, state_in
 

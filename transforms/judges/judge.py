@@ -158,26 +158,27 @@ class Judge:
     """The value of the column `model`: the name of the model or verifier, if there is one."""
 
     prompt_version: str | None = None
-    """The version of the prompts that its verdicts depend on, if there are any."""
+    """The version of the prompts that the judge's verdicts depend on, if there are any."""
 
     extracts: ClassVar[bool] = False
-    """Whether it extracts claims itself; otherwise the offline judge's rules do."""
+    """Whether the judge extracts claims itself; otherwise the offline judge's rules do."""
 
     verifies: ClassVar[bool] = False
-    """Whether it verifies claims against passages, which every judge must."""
+    """Whether the judge verifies claims against passages, which every judge must."""
 
     needs_endpoint: ClassVar[bool] = False
-    """Whether it asks a language model at the endpoint of `--model` and `--base_url`."""
+    """Whether the judge asks a language model at the endpoint of `--model` and `--base_url`."""
 
     asks_llm_judge: ClassVar[bool] = False
-    """Whether it is the LLM judge or calls it (`context.llm_judge`), and so uses its flags."""
+    """Whether this is the LLM judge or calls it (`context.llm_judge`), and so uses its flags."""
 
     abstains: ClassVar[bool] = True
-    """Whether its outcomes include `noans`: the passage does not answer."""
+    """Whether the judge's outcomes include `noans`: the passage does not answer."""
 
     remote: bool = False
-    """Whether it waits for anything outside this process. It is set automatically if `outcome` is a
-    coroutine function or the judge needs an endpoint. Set it yourself if you override `verify`."""
+    """Whether the judge waits for anything outside this process. It is set automatically if
+    `outcome` is a coroutine function or the judge needs an endpoint. Set it yourself if you
+    override `verify`."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -196,8 +197,10 @@ class Judge:
         return None
 
     def fingerprint(self) -> str:
-        """Return a text that changes whenever results may change, beside the options: for example
-        a model's checksum."""
+        """Return a text that changes whenever results may change, such as a model's checksum.
+
+        The options are compared beside it.
+        """
         return ""
 
     def open(self) -> None:

@@ -1,4 +1,4 @@
-"""Give a judge what it needs to ask a language model."""
+"""The context by which a judge asks a language model."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

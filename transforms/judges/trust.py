@@ -1,4 +1,4 @@
-"""Say how far the verdicts of a judge can be trusted: in one line, and with the figures behind it.
+"""Say how far the verdicts of a judge can be trusted, in one line or in figures.
 
 Terminal, HTML, notebook and page take both from here. What was measured of the shipped verifiers is
 in `transforms/verifiers/figures.json`; docs/judging.md explains it.
@@ -50,10 +50,10 @@ _OF_OTHERS: Final = (
 def trust_line(
     judges: Iterable[str], models: Iterable[str], types: Iterable[str], stated: str = ""
 ) -> str:
-    """Return in one line what a person should do with verdicts; "" where nothing was judged.
+    """Return a line of advice on how far to trust verdicts; "" where nothing was judged.
 
     Args:
-        judges: the names of the judges that gave them.
+        judges: the names of the judges that gave the verdicts.
         models: values of the column `model`, of the offline judge's verifiers.
         types: the types of the sources whose evidence was judged.
         stated: what the class of a verifier that is not installed says of its accuracy.
@@ -86,7 +86,7 @@ def trust_line(
 
 
 def _found(share: float) -> str:
-    """Return in a word how many false claims are found."""
+    """Return the word for a share of false claims that are found: few, some or many."""
     if share < 0.2:
         return "few"
     return "some" if share < 0.5 else "many"

@@ -69,7 +69,7 @@ class BatchState:
 
 
 def error_says(problem: str, words: str) -> bool:
-    """Return whether an error's words state a problem: `enqueued` (too much) or `file` (missing)."""
+    """Return whether an error's words mean that too much is `enqueued`, or a `file` is missing."""
     return bool(re.search(_TABLES["errors"][problem], words, re.IGNORECASE))
 
 
@@ -170,7 +170,7 @@ class OpenAiBatches:
             )
 
     def replies(self, file: str) -> Iterator[tuple[str, Reply] | None]:
-        """Yield key and reply of each line in a file of replies, None for a line that is unreadable.
+        """Yield key and reply of each line in a file of replies, None for an unreadable line.
 
         The lines are in any order. A file that does not exist yet has none.
         """

@@ -210,7 +210,7 @@ class BatchStore:
                 yield key, _whole(body)
 
     def plan(self, endpoint: Endpoint, round_: int, usd: Mapping[str, float]) -> Batch:
-        """Note a batch before it is submitted; `usd` has the highest cost of its requests by key."""
+        """Note a batch before it is submitted; `usd` has the highest cost of each request by key."""
         batch = Batch(uuid4().hex, endpoint, round_, len(usd), time.time())
         sent = "state = 'sent', batch = :name, usd = :usd"
         query = f"UPDATE requests SET {sent} WHERE run = :run AND key = :key"  # noqa: S608
@@ -249,7 +249,7 @@ class BatchStore:
         return dict(self._all(query, _sent, name=batch.name))
 
     def put(self, key: str, reply: Reply | None, usage: Usage, tries: int = 1) -> None:
-        """Store the reply to a request with its usage row; without a reply the request is new again.
+        """Store the reply to a request with its usage row; without one the request is new again.
 
         `tries` are added to those of the request.
         """

@@ -407,7 +407,7 @@ def _chunks(events: str) -> Iterator[dict[str, Any]]:
 
 
 def _place(part: Mapping[str, Any], otherwise: int) -> int:
-    """Return the number of a choice or call in a stream, `otherwise` where it is missing or null."""
+    """Return the number of a choice or call in a stream, `otherwise` where it has none."""
     index = part.get("index")
     return index if isinstance(index, int) and 0 <= index < _MOST_PARTS else otherwise
 

@@ -101,7 +101,7 @@ class ClientSettings(CallSettings):
         return self.batch is not None and self.batch.asks(self.endpoint(role, model))
 
     def prices_of(self, role: str, model: str = "") -> Mapping[str, Price]:
-        """Return the prices of a role's endpoint by model name, lower where it is asked in batches."""
+        """Return the prices of a role's endpoint by model name, lower ones if asked in batches."""
         if not self.batched(role, model):
             return self.prices
         return {name: price.of_batch for name, price in self.prices.items()}

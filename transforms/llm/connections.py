@@ -15,9 +15,9 @@ from ufo.transforms.llm.errors import table
 
 @contextmanager
 def client_errors(where: str, kind: Callable[[str], Exception]) -> Iterator[None]:
-    """Raise an error in making a client, as for an unusable proxy, as one of `kind` with the remedy.
+    """Raise an error in making a client for an address as `kind`, with the remedy.
 
-    `where` is the address that the client is for.
+    The cause may be an unusable proxy.
     """
     try:
         yield

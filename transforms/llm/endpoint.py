@@ -139,7 +139,7 @@ class Endpoint:
         return values
 
     def with_run_settings(self, run: "Endpoint") -> "Endpoint":
-        """Return this endpoint with a run's time-out and, for the same address, headers and body."""
+        """Return this endpoint with a run's time-out; at the same address also headers and body."""
         if self.base_url != run.base_url:
             return replace(self, timeout=run.timeout)
         return replace(self, timeout=run.timeout, headers=run.headers, body=run.body)

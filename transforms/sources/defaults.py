@@ -8,7 +8,7 @@ from typing import Final
 PASSAGES: Final = 5
 """Passages to retrieve for a fact unit."""
 RETRIEVER: Final = "bm25"
-"""How an index, or a web page, is searched."""
+"""The way to search an index or a web page."""
 
 ENGINE: Final = "serper"
 """The search engine of the source `web`."""
@@ -20,6 +20,6 @@ CONTEXT_SENTENCES: Final = 1
 SAMPLES: Final = 5
 """Samples of the source `llm` for a query."""
 TEMPERATURE: Final = 1.0
-"""At which they are sampled."""
+"""The temperature of samples."""
 PER_QUERY: Final = "per_query"
 BUNDLED: Final = "bundled"

@@ -1,4 +1,4 @@
-"""Define the base class of fact sources, which find passages for fact units.
+"""The base class of fact sources, which find passages for fact units.
 
 A source implements `find`: the passages for one fact unit. The base class fills in their ids, turns
 an exception into an evidence row with outcome `error`, and loops over the units of a response. A
@@ -123,7 +123,7 @@ class FactSource:
     remote: ClassVar[bool] = False
 
     needs_endpoint: ClassVar[bool] = False
-    """Whether it asks a language model, and therefore uses the flags for models."""
+    """Whether the source asks a language model, and therefore uses the flags for models."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -144,8 +144,10 @@ class FactSource:
         """Close what `open` opened."""
 
     def fingerprint(self) -> str:
-        """Return a text that changes whenever results may change, beside the options: for example
-        an index's checksum."""
+        """Return a text that changes whenever results may change, such as an index's checksum.
+
+        The options are compared beside it.
+        """
         return ""
 
     def find(
@@ -225,7 +227,7 @@ class FactSource:
 
 
 def reported_once(units: Iterable[FactUnit], answers: Mapping[str, Found]) -> list[Found]:
-    """Return each unit's answer, by its query; usage rows are only with the query's first unit."""
+    """Return the answer to each unit's query; only the query's first unit has usage and failures."""
     reported: set[str] = set()
     results = []
     for unit in units:
@@ -237,7 +239,7 @@ def reported_once(units: Iterable[FactUnit], answers: Mapping[str, Found]) -> li
 
 
 def failed_result(error: BaseException, source: str) -> Found:
-    """Return the result of a source, by its name, that raised an error."""
+    """Return the result for an error that the named source raised."""
     message = message_of(error, f"source {source}")
     return Found((), ERROR, reason_of(error), type(error).__name__, message)
 

@@ -46,7 +46,7 @@ def category_of(hostname: str) -> str | None:
 
 
 def is_public_name(host: str) -> bool:
-    """Return whether this can be the name of a public host: not an address, not "localhost"."""
+    """Return whether a name can be a public host's: it is no address, and not "localhost"."""
     return "." in host and not host.rsplit(".", 1)[1].isdigit()
 
 

@@ -191,8 +191,10 @@ class LlmSource(FactSource):
     def _found(
         self, texts: Sequence[str], completion: Completion, failed: LlmError | None
     ) -> Found:
-        """Return the samples as passages. `failed` is the error if any are missing; samples without
-        an answer are counted in the message."""
+        """Return the samples as passages; `failed` is the error if any are missing.
+
+        Samples without an answer are counted in the message.
+        """
         hits = [
             Retrieved(
                 self.named(Passage(storable(text)), sample),
@@ -224,6 +226,6 @@ class LlmSource(FactSource):
 
 
 def _shown(choice: Choice) -> str:
-    """Return the beginning of a sample that is not used, after the word for its end."""
+    """Return the beginning of an unused sample, after its finish reason."""
     text = choice.refusal or choice.arguments or choice.text or choice.thought
     return f"({choice.finish_reason or 'no finish reason'}) {storable(text)[:_SHOWN]}".strip()

@@ -74,7 +74,7 @@ class Ranking:
     """BM25 over the few passages of one text (rank-bm25's BM25Okapi, k1 1.5, b .75)."""
 
     def __init__(self, passages: Sequence[str]) -> None:
-        from rank_bm25 import BM25Okapi  # with its imports only where it is needed
+        from rank_bm25 import BM25Okapi  # slow to import, and mostly not needed
 
         tokens = [terms_of(passage) for passage in passages]
         # BM25Okapi divides by the mean length, which is 0 where no passage has a term.

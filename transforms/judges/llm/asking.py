@@ -54,7 +54,7 @@ _THOUGHT: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a model is asked; `expects` estimates the tokens of the reply.
+    """A question to a model; `expects` estimates the tokens of the reply.
 
     An empty `system` sends no system message. `logprobs` asks for the reply's log-probability.
     `turns` are sent in place of the user's message.
@@ -86,14 +86,14 @@ class Reply:
 
     @property
     def text(self) -> str:
-        """The refusal, the arguments, the text, or the thoughts in place of them, for a table."""
+        """The text for a table: the refusal, the arguments, the text or the thoughts."""
         choice = self.choice
         text = choice.refusal or choice.arguments or choice.text or choice.thought
         return storable(text)[:_SHOWN]
 
     @property
     def raw(self) -> str | None:
-        """What it said, or the error. If it broke off, why comes first: "(max_tokens) It sa"."""
+        """The text or the error, after the reason why it broke off if so: "(max_tokens) It sa"."""
         shown = self.text or self.error
         if self.choice.ending == BROKEN_OFF and not self.error:
             shown = f"({storable(self.choice.finish_reason) or 'no finish reason'}) {shown}".strip()
@@ -101,8 +101,11 @@ class Reply:
 
     @property
     def final(self) -> bool:
-        """Whether to repeat it is of no use: transport errors and thoughts without an answer were
-        repeated already, and a request that is too long stays too long."""
+        """Whether the request should not be repeated.
+
+        Transport errors and thoughts without an answer were repeated already, and a request that is
+        too long stays too long.
+        """
         lost = self.reason == records.TRANSPORT or (self.too_long and self.error)
         return bool(lost or self.choice.thought)
 
@@ -139,7 +142,7 @@ class AskedValue(Generic[Value]):
 
 
 def split_calls(items: Sequence[Item], size: int) -> list[list[Item]]:
-    """Return the items in calls of at most `size` items."""
+    """Divide items into calls of at most `size` items."""
     return [[*items[at : at + size]] for at in range(0, len(items), size)]
 
 
@@ -305,7 +308,7 @@ async def _ask_call(
     repaired: bool,
     whole: bool = True,
 ) -> list[tuple[Sequence[Item], Reply, Parsed[Item, Value]]]:
-    """Make a call, split where it does not fit; return the items of each request and its reply.
+    """Send a call, split where it does not fit; return the items of each request and its reply.
 
     A large call that is refused with an unknown message is halved once (`whole`). `repaired` says
     that missing items will be requested again: an incomplete reply may then be cached.

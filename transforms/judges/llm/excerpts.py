@@ -50,7 +50,7 @@ def ranges(numbers: Iterable[int]) -> str:
 def pack_parts(
     groups: Iterable[Sequence[int]], cost: Callable[[int], int], tokens: int
 ) -> list[list[int]]:
-    """Return the items in parts of about `tokens` tokens each.
+    """Pack the items of groups into parts of about `tokens` tokens each.
 
     A group begins a new part if it fits into one, but not into the rest of the last one.
     """
@@ -108,15 +108,19 @@ class Text:
     def surroundings(
         self, indexes: Iterable[int | None], tokens: int = _MAX_TOKENS, before: int = 1
     ) -> str:
-        """Return these sentences with `before` sentences before and one after each, or without them
-        if too long."""
+        """Return these sentences with `before` sentences before and one after each.
+
+        The sentences around them are left out if the text would be too long.
+        """
         own = {index for index in indexes if index is not None}
         near = self.excerpt(other for at in own for other in range(at - before, at + 2))
         return cut(near if count(near) <= tokens else self.excerpt(own), tokens)
 
     def slice_sentences(self, tokens: int) -> "tuple[Text, list[int]]":
-        """Return the text with long sentences cut, at white space where possible, to about `tokens`
-        tokens; and of each of its spans the index of the sentence that it is from."""
+        """Return the text with long sentences cut, and the index of the sentence of each span.
+
+        A slice has about `tokens` tokens, and ends at white space where possible.
+        """
         spans: list[tuple[int, Span]] = []
         for at, span in enumerate(self.spans):
             size = self.size([at])
@@ -140,8 +144,10 @@ class Text:
         return pack_parts(paragraphs, lambda at: self.size([at]), tokens)
 
     def before(self, first: int, tokens: int) -> str:
-        """Return the text's first sentence and those before a later one, for a part of `tokens`
-        tokens."""
+        """Return the context of a part of `tokens` tokens that begins at the sentence `first`.
+
+        It is the first sentence of the text, and the sentences right before the part.
+        """
         opening = cut(self.sentence(0), min(_OPENING, tokens // 4)) if first else ""
         before = self.excerpt(range(max(1, first - _BEFORE), first))
         size, most = count(before), min(_AHEAD, tokens // 2)

@@ -1,6 +1,6 @@
-"""Extract the claims of numbered sentences by a model, and write queries for claims without one.
+"""Extract claims and queries from numbered sentences by a model.
 
-Both take one call for a response, unless it is long. A sentence that the reply lists neither with a
+Claims, and queries for claims without one, take one call each for a response, unless it is long. A sentence that the reply lists neither with a
 claim nor under `no_claim` is requested once more, then recorded as a failure. A claim for which the
 model writes no query is its own query.
 """
@@ -226,8 +226,10 @@ def _parse_claims(
 def _facts(
     value: Any, sentence: int | None = None, levels: int = _LEVELS
 ) -> Iterator[tuple[int | None, str, str]]:
-    """Yield the number of the sentence, the claim and the query of each fact in a value: of a list
-    of them, or of an object of those of each sentence."""
+    """Yield the number of the sentence, the claim and the query of each fact in a value.
+
+    The value is a list of facts, or an object with the facts of each sentence.
+    """
     value = decode_json(value)
     if isinstance(value, list) and levels:
         for item in value:

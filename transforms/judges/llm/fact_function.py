@@ -91,7 +91,7 @@ class FactFunction:
     def parameters(self, descriptions: Mapping[str, str], exact: bool = False) -> dict[str, Any]:
         """Return the JSON Schema, in the exact form or not.
 
-        `descriptions` has a text for each name in `described`. The verdict has none: the prompt
+        `descriptions` has a text for each name in `described_arguments`. The verdict has none: the prompt
         explains it.
 
         It is in the strict subset that providers enforce: every property required, no others.

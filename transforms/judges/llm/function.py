@@ -168,8 +168,10 @@ class _Calls:
         return self.prompts.render("verify_xml_system", **parts, example=example)
 
     def function(self, facts: FactFunction, repair: bool = False) -> Function:
-        """Return the function that is called. That of a repair is exact, and has no example, which
-        weak models copy."""
+        """Return the function that the model calls.
+
+        That of a repair is exact, and has no example, which weak models copy.
+        """
         texts = {
             name: self.prompts[f"argument_{name}"] for name in described_arguments(self.settings)
         }
@@ -218,7 +220,7 @@ def arguments_in_tags(choice: Choice, function: FactFunction) -> dict[str, Any]:
     return arguments
 
 
-# --- what fits into a call ----------------------------------------------------------------------
+# --- the packing of calls -----------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +243,7 @@ class _PackedCall:
     tokens: int = 0
 
     def in_common(self, fact: int, passages: Sequence[int]) -> tuple[int, bool]:
-        """Return how many of the passages it has, and whether it has the fact."""
+        """Return how many of the passages the call has, and whether it has the fact."""
         return len(self.passages.intersection(passages)), fact in self.facts
 
 
@@ -351,10 +353,8 @@ class _Objects:
             arguments = {**dict.fromkeys(quotes), **{name: text.strip() for name, text in texts}}
         findings: dict[Pair, Finding] = {}
         for pair, name in zip(items, names, strict=True):
-            verdict, quote = (
-                arguments.get(name),
-                arguments.get(name + _EVIDENCE, "" if not quotes else 0),
-            )
+            verdict = arguments.get(name)
+            quote = arguments.get(name + _EVIDENCE, "" if not quotes else 0)
             if verdict not in self.words or not isinstance(quote, str | None):
                 return Parsed({}, "it lacked a value of the allowed ones for an argument")
             outcome = outcome_of(verdict, self.settings.verdict_labels) or NOANS

@@ -1,4 +1,4 @@
-"""What is judged and what is found: cases, findings, formulations, and the cache of judgements.
+"""Judge the cases of a response by a formulation, with a cache of judgements.
 
 The key of a judgement is a hash of all that is sent for it:
 
@@ -106,7 +106,7 @@ class Finding:
         return {name: getattr(self, name) for name in kept}
 
     def is_complete(self, settings: LlmSettings) -> bool:
-        """Return whether it is usable and has a rationale where the settings ask for one.
+        """Return whether the finding is usable, with a rationale where the settings ask for one.
 
         No rationale is needed where the passage does not answer: outcome `noans`, or, with labels
         `tf`, `refuted` without an answer.
@@ -224,7 +224,10 @@ def keys_of(
     key: Callable[..., str],
     separate: Sequence[str | None] = (),
 ) -> dict[Pair, str]:
-    """Return the key of each pair, by `key`, which knows how it is asked: of all that is sent."""
+    """Return the key of each pair, a hash of all that is sent for it.
+
+    `key` has the part of the key that says how it is asked.
+    """
 
     @cache
     def of_unit(at: int) -> list[str]:
@@ -241,10 +244,10 @@ def keys_of(
 
 
 def _with_requests(findings: Mapping[Pair, Finding], sent: Sequence[Usage]) -> dict[Pair, Finding]:
-    """Return the findings; those without an error have the requests by which they were paid.
+    """Return the findings with the requests by which they were paid; errors have none.
 
-    Of a finding that took several, `request_id` is only one. So the others, and repairs, are
-    divided among all findings.
+    The `request_id` of a finding that took several requests is only one of them. So the others, and
+    repairs, are divided among all findings.
     """
     paid: dict[Pair, list[Paid]]
     paid = {pair: [] for pair, finding in findings.items() if finding.outcome != ERROR}

@@ -60,7 +60,7 @@ class LlmJudge(Judge):
         return Asker(self._client(), self.prompts, of, self._settings.repairs)
 
     async def extract(self, record: InputRecord, sentences: Sequence[Span]) -> Drafts:
-        """Return the claims of the response, by one call or a few for a long text."""
+        """Return the claims of the response, by one call, or by several for a long text."""
         if self._by_rules:
             return await super().extract(record, sentences)
         return await self._extract(extraction.CLAIMS, record, sentences)

@@ -1,4 +1,4 @@
-"""The settings of the LLM judge, and the names of their values."""
+"""The settings of the LLM judge."""
 
 from dataclasses import dataclass
 
@@ -47,7 +47,7 @@ class LlmSettings:
 
 
 def formulation_of(model: str) -> str:
-    """Return the formulation of a model by its name: its own, or `function`."""
+    """Return the formulation for a model: its own if it was trained to judge, else `function`."""
     name = model.casefold()
     if "minicheck" in name:
         return MINICHECK

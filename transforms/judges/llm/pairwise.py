@@ -1,4 +1,4 @@
-"""Ask about one claim and one passage at a time, for a reply in text: the formulations but one.
+"""The formulations that ask for a text about one claim and one passage: all but `function`.
 
 - `stepwise` (UFO, Huang et al., 2026) takes two calls. The first asks for the passage's answer to
   the query, the second whether the claim agrees with it. There is no second call where the passage
@@ -80,11 +80,11 @@ _SCORE: Final = re.compile(r"(?:\bscore\b|^)\W*(pass|fail)\b", re.IGNORECASE)
 _OLD_GUARDIAN: Final = re.compile(r"granite-?3(?:\.[0-2])?-guardian|guardian-3\.[0-2]\b")
 
 Said = tuple[Finding | None, str]
-"""The finding of a text, None where it has none, and what is wrong with it then."""
+"""The finding of a text, None where it has none, and the problem with the text then."""
 
 
 def by_word(text: str, options: str) -> Said:
-    """Return the finding of a text that is a verdict, or has words of exactly one.
+    """Return the finding of a text that is a verdict, or that has the word of exactly one.
 
     FaaF takes the first word that matches, so that "not true" is true; here a negated word is not a
     verdict.
@@ -103,8 +103,7 @@ def by_word(text: str, options: str) -> Said:
 
 
 def by_last_line(text: str, options: str) -> Said:
-    """Return the finding of a rationale with a line `Verdict: …`; none where such lines have
-    different verdicts."""
+    """Return the finding of a rationale with a line `Verdict: …`; none where such lines differ."""
     lines = list(_VERDICT_LINE.finditer(text))
     if not lines:
         return None, "it does not end in a line that begins with Verdict:"
@@ -142,7 +141,7 @@ def by_score(text: str, yes: str, no: str) -> Said:
 
 
 def by_answer(text: str) -> Said:
-    """Return a finding with the answer that a text is, without one for NOANS."""
+    """Return a finding with a text as its answer, without an answer for NOANS."""
     answer = read(text).strip()
     if not answer:
         return None, "it was empty"
@@ -155,7 +154,7 @@ def by_answer(text: str) -> Said:
 class _Way:
     """A question about a pair: its prompts, how the text of the reply is read, and its tokens.
 
-    An empty `system` or `user` is no such message. `again` has the fields of the function that a
+    With an empty `system` or `user` there is no such message. `again` has the fields of the function that a
     repair calls; without them the question is repeated for a text. A model that is `trained` to
     judge is asked once, without tags. `logprobs` asks for the probability of a reply of one word.
     """
@@ -170,7 +169,7 @@ class _Way:
 
     @property
     def prompts(self) -> list[str]:
-        """The names of the prompts that its judgements depend on."""
+        """The names of the prompts that judgements by this question depend on."""
         repair = [] if self.trained else ["repair", "function_verdict"]
         return [*filter(None, (self.system, self.user)), *repair]
 
@@ -258,9 +257,10 @@ def formulation(prompts: Prompts, settings: LlmSettings) -> Formulation:
 async def _ask_pair(
     way: _Way, parts: Mapping[str, str], pair: Pair, asker: Asker, settings: LlmSettings
 ) -> Finding:
-    """Ask about one pair, of which prompts show these parts, and return what the reply says.
+    """Ask about one pair, and return the finding of the reply.
 
-    A reply that was withheld or broke off is not read.
+    `parts` are the values of the prompts' variables. A reply that was withheld or broke off is not
+    read.
     """
     prompts, options = asker.prompts, settings.verdict_labels
     user = prompts.render(way.user, **parts) if way.user else ""

@@ -67,13 +67,12 @@ class _Open:
     members: list[tuple[str, Any]] = field(default_factory=list)
 
     def value(self) -> Any:
-        """Return what it holds so far."""
+        """Return the object or list with its members so far."""
         return _object(self.members) if self.bracket == "{" else [one for _, one in self.members]
 
 
 def _almost_json(text: str, at: int) -> tuple[Any, int, bool]:
-    """Return the object that is almost JSON at `at` of a text, its end, and whether the text ends
-    within it.
+    """Return the object that is almost JSON at `at`, its end, and whether the text ends within it.
 
     Texts may be in other quotes, and may hold quotes and line breaks. Names and words may have no
     quotes. Comments and surplus commas are left out. Where the text ends early or cannot be read,
@@ -132,7 +131,7 @@ def _scalar(token: re.Match[str]) -> Any:
 
 
 def _unescaped(text: str) -> str:
-    """Return what a text of JSON says, with unknown escapes as the characters themselves."""
+    """Return a text of JSON without escapes, unknown ones as the characters themselves."""
 
     def valid(match: re.Match[str]) -> str:
         return match[0] if match[1] else match[2] or '\\"'
@@ -179,8 +178,10 @@ _DECODER: Final = json.JSONDecoder(object_pairs_hook=_object, strict=False)
 
 
 def _objects(text: str) -> Iterator[tuple[Any, bool]]:
-    """Yield the outermost JSON objects of a text, and whether the text ends within each; of such a
-    one the complete part. A text that is a JSON text yields what that says."""
+    """Yield the outermost JSON objects of a text, and whether the text ends within each.
+
+    An object that is cut off has its complete part. A text that is a JSON string yields its value.
+    """
     if text[:1] not in ("", "{") and text.lstrip()[:1] == '"':
         with suppress(ValueError, RecursionError):
             yield _DECODER.decode(text.strip()), False
@@ -206,7 +207,7 @@ def _objects(text: str) -> Iterator[tuple[Any, bool]]:
 
 
 def reason_of(choice: Choice, asked_json: bool = False) -> str:
-    """Return the reason, one of records.REASONS, why items may be missing from a reply."""
+    """Return the reason (one of records.REASONS) why items may be missing from a reply."""
     if choice.refusal:
         return REFUSED
     if choice.ending == WITHHELD:
@@ -258,8 +259,11 @@ def arguments_of(choice: Choice, names: Iterable[str]) -> dict[str, Any]:
 
 
 def _wanted(value: Any, wanted: Mapping[str, str], levels: int) -> Iterator[tuple[str, Any]]:
-    """Yield the wanted members of an object, or of objects in it: in `{"arguments": {…}}`, in
-    `{"tool_uses": [{"parameters": {…}}, …]}`, also where one is JSON in a text."""
+    """Yield the wanted members of an object, or of objects in it.
+
+    They may be in `{"arguments": {…}}` or `{"tool_uses": [{"parameters": {…}}, …]}`, also where one
+    of these is JSON in a text.
+    """
     inner: Iterable[Any] = ()
     if isinstance(value, str):
         inner = (found for found, _ in _objects(value))
@@ -283,8 +287,11 @@ def _named(name: object, wanted: Mapping[str, str]) -> str:
 
 
 def _numbered(value: Mapping[str, Any], wanted: Mapping[str, str]) -> list[tuple[str, Any]]:
-    """Return the wanted name whose number an object gives, and the other members, or the one; in a
-    list if they are of a passage, since others of the name may follow."""
+    """Return the wanted name whose number an object gives, with the other members as its value.
+
+    A single other member is the value itself. Members about a passage are in a list, since more of
+    the name may follow.
+    """
     for name in filter(_NUMBER_OF_NAME.fullmatch, value):
         wanted_name = _named(value[name], wanted)
         if wanted_name == _ZERO and name == "id":  # of a call, not of a fact
@@ -298,7 +305,7 @@ def _numbered(value: Mapping[str, Any], wanted: Mapping[str, str]) -> list[tuple
 
 
 def decode_json(value: Any) -> Any:
-    """Return the object or list that a text is the JSON of; any other value unchanged."""
+    """Return the object or list of a JSON text; any other value unchanged."""
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
         with suppress(ValueError, RecursionError):
             return _DECODER.decode(value.strip())
@@ -311,15 +318,14 @@ def values_in(text: str) -> list[Any]:
 
 
 def objects_of(value: Any) -> list[dict[str, Any]]:
-    """Return the objects of a list, or the single one that stands in its place."""
+    """Return the objects of a list, or a single object as a list."""
     value = decode_json(value)
     items = map(decode_json, value if isinstance(value, list) else [value])
     return [item for item in items if isinstance(item, dict)]
 
 
 def tags(text: str, names: Iterable[str]) -> dict[str, str]:
-    """Return the contents of the tags of these names, without those that are not closed or are
-    given twice with differences."""
+    """Return the contents of the tags of these names, each closed and with only one content."""
     by_name: dict[str, str] = {}
     for name in names:
         opening, closing = f"<{name}>", f"</{name}>"
@@ -358,8 +364,10 @@ _VERDICTS: Final = {
 
 
 def numbers_of(value: object) -> list[int]:
-    """Return the whole numbers that a value gives: 3, 3.0, "p3", "[3]", "#4", "1-3, 5", or a list
-    or object of such; a text that has anything else gives none."""
+    """Return the whole numbers of a value such as 3, 3.0, "p3", "[3]", "#4" or "1-3, 5".
+
+    A list or object has those of its items; a text with anything else has none.
+    """
     if isinstance(value, dict):
         value = [*value.values()]
     if isinstance(value, list):
@@ -378,14 +386,13 @@ def numbers_of(value: object) -> list[int]:
 
 
 def number_of(value: object) -> int | None:
-    """Return the one whole number that a value gives, None where it gives none or several."""
+    """Return the only whole number of a value, None where it has none or several."""
     numbers = numbers_of(value)
     return numbers[0] if len(numbers) == 1 else None
 
 
 def outcome_of(verdict: object, labels: str) -> str | None:
-    """Return the outcome that a verdict says, as a boolean or in words; None where it says none, or
-    one that is not among the labels."""
+    """Return the outcome of a verdict, a boolean or words; None without one among the labels."""
     if isinstance(verdict, bool):
         verdict = str(verdict)
     if not isinstance(verdict, str):
@@ -395,10 +402,10 @@ def outcome_of(verdict: object, labels: str) -> str | None:
 
 
 def verdict_of(verdict: object, labels: str) -> str | None:
-    """Return the outcome that a member `verdict` says: also as the one item of a list or object, as
-    1 or 0 where there are two labels, or before a reason: "T (True)", "False, since …".
+    """Return the outcome of a member `verdict`, read more leniently than by `outcome_of`.
 
-    None where another verdict follows, and for "yes, …" and "no, …", which may answer anything.
+    The verdict may be the one item of a list or object, 1 or 0 where there are two labels, or stand
+    before a reason: "T (True)", "False, since …". The result is None where another verdict follows, and for "yes, …" and "no, …", which may answer anything.
     """
     verdict = decode_json(verdict)
     while isinstance(verdict, list | dict) and len(verdict) == 1:

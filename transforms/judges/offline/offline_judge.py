@@ -139,8 +139,10 @@ def _judgement(
 
 
 def _unite(documents: Sequence[str], pairs: Sequence[Pair], judgements: list[Judgement]) -> None:
-    """Let one passage of each document vote: of those that decide, the one that says most of the
-    claim. The others are set to `noans`, since the document was cut only to be searched."""
+    """Let one passage of each document vote: the deciding one that says most of the claim.
+
+    The others are set to `noans`, since the document was cut only to be searched.
+    """
     several = {document for document, n in Counter(documents).items() if document and n > 1}
     for document in several:
         votes = {
@@ -154,7 +156,7 @@ def _unite(documents: Sequence[str], pairs: Sequence[Pair], judgements: list[Jud
 
 
 def _stated_share(pair: Pair, judgement: Judgement) -> float:
-    """Return the share of the claim that a passage says, without what it says otherwise."""
+    """Return the share of the claim that a passage states; for a refuted one, by its best ground."""
     matched = match(pair)
     if judgement.outcome == REFUTED and (against := grounds(matched)):
         return against[0].share

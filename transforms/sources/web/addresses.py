@@ -1,4 +1,4 @@
-"""Decide which URLs and addresses a page may be fetched from: only the public web.
+"""Refuse the URLs and addresses that are not of the public web.
 
 A host name does not show its address, which may change a moment later (DNS rebinding). So only the
 form of a URL is checked here. Addresses are checked where the connection is made
@@ -34,7 +34,7 @@ class RefusedAddress(Exception):
 
 
 def checked_url(url: str, allow_private: bool = False) -> str:
-    """Return the URL as it can be requested, without its fragment.
+    """Return the URL to request, without its fragment.
 
     Ports other than those of web servers are refused as well, unless `allow_private`.
 

@@ -1,20 +1,13 @@
-"""Define fetched pages and the documents made of them; decode a page's bytes, cut its sentences.
+"""Define a fetched page and the document made of it, with the reasons why there may be none.
 
 `reading` makes a document of a page.
 """
 
-import codecs
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Final
 
-from charset_normalizer import from_bytes
-
-from ufo.schemas.text import REPLACEMENT, marked_encoding
 from ufo.transforms.sentences import Span, segment
-from ufo.transforms.sources.web.tables import table
 
 BLOCKED_BY_ROBOTS: Final = "blocked_by_robots"
 REFUSED_ADDRESS: Final = "refused_address"
@@ -121,8 +114,7 @@ def _parts(text: str, span: Span) -> Iterable[Span]:
 
 
 def type_of(declared: str, body: bytes) -> str:
-    """Return the media type of a body, from its first bytes if these say more than the declared
-    type.
+    """Return the media type of a body, by its first bytes if these say more than `declared`.
 
     It is empty where neither says.
     """
@@ -133,69 +125,3 @@ def type_of(declared: str, body: bytes) -> str:
         return declared
     marked = start.startswith((b"<!doctype html", b"<html", b"<head", b"<?xml"))
     return HTML_TYPES[0] if marked else ""
-
-
-# --- bytes to text ------------------------------------------------------------------------------
-
-# A page in UTF-16 could not be searched for it, so a UTF-16 that it states is wrong (WHATWG).
-_STATED = re.compile(
-    rb"<(?:meta[^>]{0,300}?charset|\?xml[^>]{0,100}?encoding)\s*=\s*[\"']?\s*"
-    rb"(?!utf-?16)([\w.:-]{2,40})",
-    re.IGNORECASE,
-)
-_COMMENT = re.compile(rb"<!--.*?(?:-->|\Z)", re.DOTALL)
-_SEARCHED = 4096  # the standard looks at 1024 bytes; pages put scripts first
-_SAMPLE = 50_000  # bytes; with more, detection would cost more than the rest of the extraction
-_FEW = 5  # so many bad bytes do not show that a declaration is wrong
-_CERTAIN = 10  # so many characters of UTF-8 for each bad byte do
-
-
-def text_of(body: bytes, declared: str | None = None) -> str:
-    """Return the text of a body; invalid bytes become U+FFFD.
-
-    A byte order mark decides the encoding. Else it is UTF-8 if the bytes beyond ASCII are, since
-    those of other encodings hardly ever look so. Else it is the one declared by the server
-    (`declared`), the one the page states, or UTF-8: the first in which most of these bytes are
-    valid. Else charset-normalizer detects it.
-    """
-    marked = "utf-8-sig" if body.startswith(codecs.BOM_UTF8) else marked_encoding(body)
-    if marked:
-        return body.decode(marked, "replace")
-    stated = _STATED.search(_COMMENT.sub(b"", body[:_SEARCHED]))
-    labels = declared, stated[1].decode("ascii", "replace") if stated else None
-    named = [name for label in labels if (name := _encoding(label, body))]
-    text, good, bad = _decoded(body, "utf-8")
-    by_chance = good < _CERTAIN and any(name in _PAIRS for name in named)
-    if good > bad * _CERTAIN and not by_chance:
-        return text
-    for name in [*named, "utf-8"]:
-        text, good, bad = _decoded(body, name)
-        if bad <= max(good, _FEW):
-            return text
-    best = from_bytes(body[:_SAMPLE]).best()
-    return body.decode(best.encoding if best else "utf-8", "replace")
-
-
-# Two letters of these may be one of UTF-8.
-_PAIRS = ("gb18030", "big5hkscs", "euc_jp", "cp932", "cp949")
-
-
-def _encoding(label: str | None, body: bytes) -> str | None:
-    """Return the codec for a label; none for UTF-16 where no byte of the text is zero."""
-    name = _charsets().get((label or "").strip(" \t\r\n\f\"'").lower())
-    return None if name and name.startswith("utf-16") and b"\0" not in body else name
-
-
-def _decoded(body: bytes, encoding: str) -> tuple[str, int, int]:
-    """Return a text with U+FFFD for bad bytes, how many characters beyond ASCII it has, and how
-    many bad bytes."""
-    text = body.decode(encoding, "replace")
-    bad = text.count(REPLACEMENT) - body.count(REPLACEMENT.encode())
-    return text, len(text) - len(text.encode("ascii", "ignore")) - bad, bad
-
-
-@cache
-def _charsets() -> dict[str, str]:
-    """Return the codec of each label in `charsets.yaml`."""
-    rows = table("charsets.yaml").items()
-    return {label: name for name, labels in rows for label in str(labels).split()}

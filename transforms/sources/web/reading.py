@@ -19,6 +19,7 @@ from pypdf import PdfReader
 
 from ufo.schemas.text import storable
 from ufo.transforms.sources.web import documents as reasons
+from ufo.transforms.sources.web.decoding import text_of
 from ufo.transforms.sources.web.documents import (
     EMPTY,
     HTML_TYPES,
@@ -29,7 +30,6 @@ from ufo.transforms.sources.web.documents import (
     Document,
     FetchedPage,
     sentences_of,
-    text_of,
 )
 from ufo.transforms.sources.web.html import article_of
 from ufo.transforms.sources.web.pdf import page_text

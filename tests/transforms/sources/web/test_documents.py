@@ -11,7 +11,8 @@ from tests.case_files import cases
 from tests.local_web.pdf import pdf
 from tests.transforms.sources.web.pages import ARTICLE, PARAGRAPHS, TABLES, fetched, html
 from ufo.transforms.sources.web import documents as reasons
-from ufo.transforms.sources.web.documents import UNTOLD, Document, text_of, type_of
+from ufo.transforms.sources.web.decoding import text_of
+from ufo.transforms.sources.web.documents import UNTOLD, Document, type_of
 from ufo.transforms.sources.web.reading import document_of
 
 TITLE = "<title>Lake Veyra</title>"
