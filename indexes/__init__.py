@@ -1,2 +1,1 @@
-"""Build and search the local index: dump reader, passage store and retrievers. Imports only
-`schemas`."""
+"""Build and search the local index."""

@@ -28,7 +28,7 @@ WORDS = 100
 # A longer "sentence" is a list without full stops, or a script without spaces: cut by length.
 _LONG_WORDS = 150
 _LONG_CHARACTERS = 2_000
-# A piece is a word with the white space around it; it ends within no number.
+# A piece is a word with the white space around it; no number is cut.
 _PIECE = re.compile(r"\s*(?:\S{1,500}(?!(?<=[\d.,])[\d.,])|\S{1,500})\s*")
 
 
@@ -76,8 +76,7 @@ def _is_one(lines: Sequence[str], words: int) -> bool:
 
 
 def _cut(sentence: str, words: int) -> list[tuple[str, int]]:
-    """Return the parts of a sentence, each with the white space after it and its number of words;
-    one part if the sentence is short."""
+    """Return the parts of a long sentence, or a short one whole, each with its number of words."""
     count = word_count(sentence)
     if not count:
         return []

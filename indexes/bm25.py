@@ -13,13 +13,13 @@ from pathlib import Path
 import tantivy
 
 from ufo.indexes.retriever import TITLE_WEIGHT, Hit, ranked_passages
-from ufo.indexes.tokens import analyzer, prepared, query_terms
+from ufo.indexes.tokens import analyzer, prepare_text, query_terms
 from ufo.schemas.temporary import temporary_folder
 
 FOLDER = "tantivy"
 SETTINGS = {
     "name": "tantivy",
-    "k1": 1.2,  # tantivy's own, as is b
+    "k1": 1.2,  # the values of tantivy for k1 and b
     "b": 0.75,
     "title_weight": TITLE_WEIGHT,
 }
@@ -113,7 +113,7 @@ def build(folder: Path) -> list[str]:
             continue
         named = [passage.title, passage.aliases] * TITLE_WEIGHT
         document = tantivy.Document()
-        document.add_text("body", prepared("\n".join([*named, passage.section, passage.text])))
+        document.add_text("body", prepare_text("\n".join([*named, passage.section, passage.text])))
         document.add_unsigned("row", row)
         writer.add_document(document)
     writer.commit()

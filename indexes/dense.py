@@ -51,7 +51,7 @@ class Dense:
     def search(
         self, queries: Sequence[str], k: int, within: Sequence[Sequence[int] | None] | None = None
     ) -> list[list[Hit]]:
-        """See `ufo.indexes.retriever.Retriever`; scores are cosines; up to 0 is no hit."""
+        """See `ufo.indexes.retriever.Retriever`; scores are cosines, and hits have one above 0."""
         if not queries:
             return []
         return self.search_vectors(self._embed(queries), k, within)
@@ -127,7 +127,7 @@ def build(
 
 
 def write_vectors(folder: Path, shards: Sequence[Path], count: int) -> None:
-    """Index the vectors of the shards."""
+    """Write a FAISS index of the vectors in the shards."""
     # Without a passage the dimension is unknown.
     dimension = int(np.load(shards[0], mmap_mode="r").shape[1]) if shards else 1
     index: Any = faiss.IndexFlatIP(dimension)

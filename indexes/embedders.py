@@ -187,7 +187,7 @@ class LocalEmbedder:
 
 
 def _version(folder: Path, suffixes: Sequence[str], *more: str) -> str:
-    """Return a hash of the content of a model's files: more training leaves their sizes equal."""
+    """Return a hash of the content of a model's files, since training leaves their sizes equal."""
     files = (str(path) for path in folder.rglob("*") if path.is_file() and path.suffix in suffixes)
     return model_files.checksum(str(folder), [*files, *more])[:16]
 
@@ -251,9 +251,9 @@ class Embedder(Protocol):
 
 
 def vectors_of(embedder: Embedder, texts: Sequence[str], dimension: int = 0) -> Vectors:
-    """Return the vectors that an embedder makes of texts, if they can be used.
+    """Return an embedder's vectors of texts, after a check that they can be used.
 
-    `dimension` is that of the vectors that they are compared with; 0 for the embedder's own.
+    `dimension` is that of the vectors to compare them with; 0 for the embedder's own.
 
     Raises:
         RunError: there is not one vector a text, of this dimension and of finite numbers.
@@ -311,7 +311,7 @@ def make_embedder(name: str) -> Embedder:
     kind, _, model = name.partition(":")
     if kind == OPENAI:
         return ApiEmbedder(model)
-    folder = model_files.folder_of(name, EXTRA)
+    folder = model_files.model_folder(name, EXTRA)
     onnx = model_files.onnx_file(folder)
     if onnx is not None:
         return OnnxEmbedder(name, Path(folder), onnx)

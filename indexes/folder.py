@@ -29,14 +29,15 @@ from ufo.schemas.tables import sort_key, to_arrow, write_rows
 FAILURES = "failures.parquet"
 BLOCKS = "blocks"
 
-_MOST_TEMPLATES = 10  # of those that took sentences with them are named
+_MOST_TEMPLATES = 10  # named of those for which sentences were left out
 
-_VECTORS_OF = "of.txt"  # the embedder of the vectors, and their passages
+_VECTORS_OF = "of.txt"  # has the embedder of the vectors, and the checksum of their passages
 
 
 @contextmanager
-def building(output: Path) -> Iterator[Path]:
-    """Yield a folder beside `output` to build in; it replaces `output` at the end of the block.
+def build_folder(output: Path) -> Iterator[Path]:
+    """Yield a folder to build in, which replaces `output` at the end of the block.
+
     After an error in the block, `output` is unchanged and the folder is deleted.
 
     Raises:
@@ -135,7 +136,7 @@ def assemble(
 
 
 def _bytes_of(path: Path) -> int:
-    """Return the bytes of a file, or of the files of text below a folder."""
+    """Return the size of a file, or of the text files below a folder, in bytes."""
     files = text_files(path)[0] if path.is_dir() else [path]
     return sum(file.stat().st_size for file in files)
 
@@ -159,12 +160,12 @@ def add_engines(
         from ufo.indexes import dense  # FAISS is heavy, and needed for vectors alone
 
         model = make_embedder(embedder)
-        of = f"{model.name} {model.version} {sha256_of(str(building / PASSAGES))}"
+        origin = f"{model.name} {model.version} {sha256_of(str(building / PASSAGES))}"
         vectors = building.with_name(f"{building.name}-vectors")
-        if vectors.is_dir() and (vectors / _VECTORS_OF).read_text() != of:
+        if vectors.is_dir() and (vectors / _VECTORS_OF).read_text() != origin:
             shutil.rmtree(vectors)
         vectors.mkdir(exist_ok=True)
-        (vectors / _VECTORS_OF).write_text(of)
+        (vectors / _VECTORS_OF).write_text(origin)
         files += dense.build(building, model, vectors, say)
         content["embedder"] = description(model)
         shutil.rmtree(vectors)

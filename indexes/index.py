@@ -1,4 +1,4 @@
-"""Open an index folder, once in each process, and search passages in batches.
+"""Search an index folder, which is opened once in each process.
 
 A retriever ranks row numbers, the passage store reads the passages of rows, and `Index` combines
 them with the names of pages. To add a retriever, write a file with a `Retriever`, and a branch in
@@ -65,7 +65,7 @@ class Index:
         """
         if k < 1:
             raise UsageError(f"{quantity(k, 'passage')} asked for; at least 1 is needed")
-        with _damage_reported(self.path, _OF_READING):
+        with _report_damage(self.path, _OF_READING):
             if named is None:
                 hits = self.retriever.search(queries, k)
             else:
@@ -94,7 +94,7 @@ _MOST_SHOWN = 300  # characters
 
 
 @contextmanager
-def _damage_reported(folder: Path, kinds: tuple[type[Exception], ...]) -> Iterator[None]:
+def _report_damage(folder: Path, kinds: tuple[type[Exception], ...]) -> Iterator[None]:
     """Convert errors of these types, and panics of tantivy, to IndexUnusable."""
     try:
         yield
@@ -132,7 +132,7 @@ def open_index(path: str | Path, retriever: str = "bm25", *, embedder: str | Non
         known = _opened.get((folder, retriever, embedder))
         if known is not None and known.fingerprint == fingerprint:
             return known
-        with _damage_reported(folder, _OF_OPENING):
+        with _report_damage(folder, _OF_OPENING):
             index = _open(folder, manifest, fingerprint, retriever, embedder)
         _opened[folder, retriever, embedder] = index
         return index
@@ -151,7 +151,7 @@ def _open(
 
         def embed(queries: Sequence[str]) -> Vectors:
             vectors = vectors_of(model, queries)
-            check_same(folder, described, model)  # what an endpoint is shows in its replies
+            check_same(folder, described, model)  # an endpoint's replies name its model
             return vectors
 
         chosen = Dense(folder, embed)

@@ -54,7 +54,7 @@ def read_manifest(path: Path, *, verify: bool = False) -> tuple[dict[str, Any], 
     Raises:
         IndexUnusable: the folder is not a complete index of a known version.
     """
-    manifest, files, fingerprint = checked_manifest(path)
+    manifest, files, fingerprint = check_manifest(path)
     rebuild = REBUILD.format(path=path)
     for name, size, digest in files:
         file = path / name
@@ -69,9 +69,10 @@ def read_manifest(path: Path, *, verify: bool = False) -> tuple[dict[str, Any], 
     return manifest, fingerprint
 
 
-def checked_manifest(path: Path) -> tuple[dict[str, Any], list[tuple[str, int, str]], str]:
-    """Return the manifest in `path`, the name, bytes and SHA-256 of each file that it lists, and
-    its own SHA-256. The files need not exist."""
+def check_manifest(path: Path) -> tuple[dict[str, Any], list[tuple[str, int, str]], str]:
+    """Return the manifest in `path`, the files that it lists, and its own SHA-256.
+
+    A file has its name, its size in bytes and its SHA-256, and need not exist."""
     rebuild = REBUILD.format(path=path)
     try:
         raw = (path / MANIFEST).read_bytes()

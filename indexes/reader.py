@@ -1,4 +1,4 @@
-"""Read the input of an index: files in slices, pages or documents in blocks, the units of work.
+"""Read the input of an index in blocks of pages or documents, the units of work.
 
 A multistream dump is a sequence of bzip2 streams of a hundred pages each, which are found by their
 first bytes. For any other file, each of several readers reads all of it and processes a share of
@@ -24,9 +24,9 @@ from typing import BinaryIO
 from urllib.parse import quote
 
 from ufo.indexes.wikis import names_without_text, redirect_target
-from ufo.schemas.compression import InputDamaged, compression_of, decompressed
+from ufo.schemas.compression import InputDamaged, compression_of, decompress
 from ufo.schemas.documents import Columns, RawDocument, documents_in, is_text_file, read_rows
-from ufo.schemas.text import quantity, without_nul
+from ufo.schemas.text import quantity, replace_nul
 
 # --- slices of files -----------------------------------------------------------------------------
 
@@ -47,7 +47,7 @@ def read_chunks(path: Path, start: int = 0, end: int | None = None) -> Iterator[
         compression = compression_of(stream.read(4))
         stream.seek(start)
         pieces = _pieces(stream, None if end is None else end - start)
-        yield from decompressed(compression, pieces) if compression else pieces
+        yield from decompress(compression, pieces) if compression else pieces
 
 
 def _pieces(stream: BinaryIO, left: int | None) -> Iterator[bytes]:
@@ -123,8 +123,9 @@ def slice_chunks(part: Slice) -> Iterator[bytes]:
 
 
 def _page_streams(path: Path) -> list[int]:
-    """Return the offsets of the streams of whole pages in a multistream dump, ascending; none for
-    another file, also where a program has compressed it in streams that end anywhere."""
+    """Return the offsets of the streams of a multistream dump, ascending; none for other files.
+
+    Other files include those whose streams end within pages, as some programs compress them."""
     if path.is_dir():
         return []
     with path.open("rb") as stream:
@@ -254,7 +255,7 @@ def _ending(rest: bytes, n_pages: int, damage: str) -> Iterator[RawPage]:
 
 
 def _site(header: bytes) -> Wiki:
-    """Parse `<siteinfo>`; the English Wikipedia's where it is missing or invalid."""
+    """Parse `<siteinfo>`; if it is missing or invalid, return that of the English Wikipedia."""
     start, end = header.find(b"<siteinfo>"), header.find(b"</siteinfo>")
     match = _LANGUAGE.search(header)
     language = _text_of(match[1]) if match else Wiki().language
@@ -330,7 +331,7 @@ def _parse(element: bytes) -> ET.Element:
 
 def _text_of(data: bytes) -> str:
     text = data.decode("utf-8", "replace")
-    return _FORBIDDEN.sub("", without_nul(text))
+    return _FORBIDDEN.sub("", replace_nul(text))
 
 
 # --- blocks --------------------------------------------------------------------------------------
@@ -366,10 +367,10 @@ def read_blocks(
     block_bytes: int = BLOCK_BYTES,
     columns: Columns = MappingProxyType({}),
 ) -> Iterator[Block]:
-    """Yield the blocks of a slice of a dump, a file of rows, a file of text or a folder of these;
-    which it is shows in its content. `columns` are those of rows.
+    """Yield the blocks of a slice of a dump, a file of rows, a text file or a folder of these.
 
-    An item that cannot be read has a `problem`; no error is raised for it.
+    The content shows which it is. `columns` are those of rows. An item that cannot be read has a
+    `problem`; no error is raised for it.
     """
     file, path = part.file, Path(part.path)
     match = _DUMP_DATE.search(path.name)

@@ -12,9 +12,9 @@ from uuid import uuid4
 
 from filelock import FileLock
 
-from ufo.indexes.manifest import MANIFEST, checked_manifest, read_manifest
+from ufo.indexes.manifest import MANIFEST, check_manifest, read_manifest
 from ufo.schemas import storage
-from ufo.schemas.cache_folder import kept_folder
+from ufo.schemas.cache_folder import cached_folder
 from ufo.schemas.errors import IndexUnusable, reason_of
 from ufo.schemas.file_systems import is_remote
 
@@ -37,16 +37,16 @@ def local_index(path: str | Path) -> Path:
         return Path(path).expanduser().resolve()
     uri = str(path).rstrip("/")
     try:
-        return _cached(uri, storage.read(storage.join(uri, MANIFEST)))
+        return _cached_copy(uri, storage.read(storage.join(uri, MANIFEST)))
     except OSError as error:
         raise IndexUnusable(
             f"the index {uri} cannot be read: {reason_of(error)}; {_REMEDY}"
         ) from error
 
 
-def _cached(uri: str, manifest: bytes) -> Path:
+def _cached_copy(uri: str, manifest: bytes) -> Path:
     """Return the folder of the index with this manifest; one process downloads, others wait."""
-    above = kept_folder("indexes", sha256(manifest).hexdigest()[:32])
+    above = cached_folder("indexes", sha256(manifest).hexdigest()[:32])
     here = above / "index"
     with FileLock(above / ".lock"):
         if not here.exists():
@@ -65,7 +65,7 @@ def _cached(uri: str, manifest: bytes) -> Path:
 def _download(uri: str, copy: Path, manifest: bytes) -> None:
     copy.mkdir()
     (copy / MANIFEST).write_bytes(manifest)
-    _, files, _ = checked_manifest(copy)
+    _, files, _ = check_manifest(copy)
     wanted, room = sum(size for _, size, _ in files), shutil.disk_usage(copy).free
     if wanted > room:
         raise OSError(f"it has {wanted:,} bytes, and there is room for {room:,} in {copy.parent}")

@@ -53,7 +53,7 @@ class _Seen:
 
 
 class Reranker:
-    """Retrieves, retrieves again with the pages named, and chooses passages; thread-safe."""
+    """A re-ranker that retrieves once more with the named pages; safe for several threads."""
 
     def __init__(
         self, store: PassageStore, names: NameTable, bm25: Bm25, retriever: Retriever
@@ -74,22 +74,22 @@ class Reranker:
         """
         first = self._retriever.search(queries, max(_DEPTH, k))
         pages = [self._pages(names) for names in named]
-        added = [self._added(found, own) for found, own in zip(first, pages, strict=True)]
+        added = [self._rows_to_add(found, own) for found, own in zip(first, pages, strict=True)]
         again = [at for at, rows in enumerate(added) if rows]
         within = [[*added[at], *(hit.row for hit in first[at])] for at in again]
         hits = self._retriever.search([queries[at] for at in again], max(_CHOICE, k), within)
         for at, candidates in zip(again, hits, strict=True):
             first[at] = candidates
         return [
-            self._chosen(query, candidates, own, k)
+            self._choose_hits(query, candidates, own, k)
             for query, candidates, own in zip(queries, first, pages, strict=True)
         ]
 
     def _pages(self, names: Sequence[str]) -> set[int]:
         return {page for name in names for page in self._names.pages(name)}
 
-    def _added(self, hits: Sequence[Hit], named: set[int]) -> list[int]:
-        """Return the rows of named pages that are not among the hits."""
+    def _rows_to_add(self, hits: Sequence[Hit], named: set[int]) -> list[int]:
+        """Return the rows of named or linked pages that are not among the hits."""
         rows = dict.fromkeys(self._store.rows_of_pages(sorted(named)))
         for hit in hits[:_SEEDS]:
             linked = sorted(self._linked_pages(hit.row))
@@ -97,7 +97,7 @@ class Reranker:
         known = {hit.row for hit in hits}
         return [row for row in rows if row not in known][:_MOST_ROWS]
 
-    def _chosen(self, query: str, hits: Sequence[Hit], named: set[int], k: int) -> list[Hit]:
+    def _choose_hits(self, query: str, hits: Sequence[Hit], named: set[int], k: int) -> list[Hit]:
         terms = query_terms(query)
         if not hits or not terms:
             return list(hits[:k])

@@ -61,10 +61,10 @@ class Hybrid:
         """See `Retriever`; scores are sums of reciprocal ranks."""
         depth = max(k, _FUSION_DEPTH)
         rankings = [one.search(queries, depth, within) for one in self._retrievers]
-        return [_fused(lists)[:k] for lists in zip(*rankings, strict=True)]
+        return [_fuse(lists)[:k] for lists in zip(*rankings, strict=True)]
 
 
-def _fused(lists: Sequence[Sequence[Hit]]) -> list[Hit]:
+def _fuse(lists: Sequence[Sequence[Hit]]) -> list[Hit]:
     scores: dict[int, float] = {}
     for hits in lists:
         for rank, hit in enumerate(hits, start=1):

@@ -35,13 +35,13 @@ class Unrendered:
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """The arguments of a template by name, of which those without one are "1", "2" and so on."""
+    """The arguments of a template by name; those without a name have the names "1", "2" and so on."""
 
     texts: dict[str, str]
     language: str = "en"
 
     def get(self, key: str) -> str:
-        """Return an argument, "" for one that is not given."""
+        """Return an argument, or "" if it is missing."""
         return self.texts.get(key, "").strip(_BLANK)
 
     def nonempty_keys(self) -> list[str]:
@@ -76,7 +76,7 @@ def render(content: str, language: str = "en") -> str | Unrendered:
     if not arguments.texts and _FRACTION_NAME.fullmatch(name):
         return GAP + name
     for alternative in rule:
-        text = _filled(alternative, arguments)
+        text = _fill(alternative, arguments)
         if text is not None:
             return text
     is_aside = name in tables.asides or name.startswith(("ipa", "lang-"))
@@ -123,7 +123,7 @@ _ARGUMENT = re.compile(r"(\w+)(?:([~!:])(.+))?")
 _SOLE_ARGUMENT = re.compile(r"\{[^@{}]*\}…?")
 
 
-def _filled(alternative: str, arguments: Arguments) -> str | None:
+def _fill(alternative: str, arguments: Arguments) -> str | None:
     """Return the text of one alternative, or None where the arguments do not fit it."""
     if alternative == "{1}…":
         return arguments.texts["1"] if arguments.get("1") else None  # "5{{nowrap| km}}"
@@ -133,7 +133,7 @@ def _filled(alternative: str, arguments: Arguments) -> str | None:
     pattern = alternative.removesuffix("…")
     text = ""
     for number, piece in enumerate(_FIELD.split(pattern)):
-        shown = _shown(piece, arguments) if number % 2 else piece
+        shown = _field_text(piece, arguments) if number % 2 else piece
         if shown is None:
             return None
         text += shown
@@ -142,13 +142,13 @@ def _filled(alternative: str, arguments: Arguments) -> str | None:
 
 @cache
 def _keys(alternative: str) -> frozenset[str] | None:
-    """Return the arguments that an alternative uses, None where others may be there."""
+    """Return the arguments that an alternative uses, or None if it allows any others."""
     if alternative.endswith("…") or "{@" in alternative:
         return None
     return frozenset(re.findall(r"[{|](\w+)", alternative))
 
 
-def _shown(field: str, arguments: Arguments) -> str | None:
+def _field_text(field: str, arguments: Arguments) -> str | None:
     if field.startswith("@"):
         return _COMPUTED[field[1:]](arguments)
     texts = (_argument(option, arguments) for option in field.split("|"))
@@ -187,7 +187,7 @@ _MONTH = re.compile(r"0?[1-9]|1[0-2]")
 
 
 def _date(order: str, limit: int, arguments: Arguments) -> str | None:
-    """Return year, month and day, which stand in this order if all are numbers.
+    """Return a date from its parts, which stand in this order if all are numbers.
 
     There may be `limit` arguments: a second date or a subject follows the first in some templates.
     A month by name may stand anywhere, since it tells the others apart: the year has more digits
@@ -409,7 +409,7 @@ def formula(content: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class _Tables:
-    """What is known of the templates of one language's wikis: alternatives by name, and names."""
+    """The rules of templates in the wikis of a language, with the names of silent ones and asides."""
 
     rules: dict[str, list[str]]
     silent: frozenset[str]

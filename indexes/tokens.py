@@ -1,6 +1,6 @@
 """Tokenise passages and queries into index terms: folded, stemmed words, or pairs of characters.
 
-One tokenizer serves the index, references, and the sentences of pages. `prepared` does all that
+One tokenizer serves the index, references, and the sentences of pages. `prepare_text` does all that
 depends on a script, and an analyzer of tantivy splits at spaces and stems. So an index is built at
 tantivy's speed, and `terms_of` returns exactly the terms that it has.
 
@@ -83,8 +83,8 @@ class _Letters(dict[int, str | None]):
 _letters = _Letters({ord("."): ".", ord("’"): "'"})
 
 
-def prepared(text: str) -> str:
-    """Return the words of `text` as an analyzer of `analyzer` splits them: folded, with spaces."""
+def prepare_text(text: str) -> str:
+    """Return a text with its words folded and parted by spaces, for an analyzer of `analyzer`."""
     if not text.isascii():
         # Text of Latin letters is ASCII from here on, which is translated several times faster.
         text = _BEYOND_ASCII.sub(_folded, text)
@@ -137,12 +137,12 @@ _words, _stems = analyzer(stemmed=False), analyzer()
 
 def words_of(text: str) -> list[str]:
     """Return the folded words, numbers and pairs of characters of `text`, in order, unstemmed."""
-    return _words.analyze(prepared(text))
+    return _words.analyze(prepare_text(text))
 
 
 def terms_of(text: str) -> list[str]:
     """Return the index terms of a passage: its stemmed words, including function words."""
-    return _stems.analyze(prepared(text))
+    return _stems.analyze(prepare_text(text))
 
 
 def word_count(text: str) -> int:
@@ -158,7 +158,7 @@ def word_count(text: str) -> int:
 
 
 def _is_western(text: str) -> bool:
-    """Return whether a text has but Latin letters and usual signs; faster than a search."""
+    """Return whether a text has only Latin letters and usual signs; faster than a search."""
     try:
         text.encode("cp1252")
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""Give what differs between the Wikipedias: names of namespaces, months, sections and pages.
+"""Look up the names that differ between the Wikipedias: of namespaces, months and sections.
 
 The names are in `wikis.toml`. A wiki in another language is read as well; `missing_tables` says
 what is then not recognised.
@@ -27,8 +27,7 @@ def language_of(code: str) -> str:
 
 
 class DateStyle(NamedTuple):
-    """How dates are written: the number of each month by its name in lower case, and the patterns
-    of `wikis.toml`."""
+    """A style of dates: the number of each month by its name in lower case, and the patterns."""
 
     months: dict[str, int]
     patterns: dict[str, Any]
@@ -36,7 +35,7 @@ class DateStyle(NamedTuple):
 
 @cache
 def date_style(language: str) -> DateStyle | None:
-    """Return how dates are written in a language, None where there is no table for it."""
+    """Return the style of dates in a language, None if there is no table for it."""
     patterns = _DATA["dates"].get(language_of(language))
     if patterns is None:
         return None
@@ -65,7 +64,7 @@ _REDIRECT = re.compile(
 
 
 def redirect_target(wikitext: str) -> str | None:
-    """Return the title that a page without a redirect element leads to by its text, or None."""
+    """Return the title to which a page redirects by its text, or None."""
     match = _REDIRECT.match(wikitext)
     return match[1].strip() if match else None
 
@@ -125,7 +124,7 @@ _DECIMAL = re.compile(r"[-−+]?\d*\.\d+")
 
 
 def missing_tables(language: str) -> list[str]:
-    """Return what is not known for the wikis of a language, in words."""
+    """Return in words the tables that are missing for the wikis of a language."""
     key = language_of(language)
     known = {
         "which templates mark a disambiguation page": _DATA["disambiguation"],

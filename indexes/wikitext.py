@@ -41,7 +41,7 @@ class _Marks:
         self._numbers: dict[str, int] = {}
 
     def mark(self, name: str, aside: bool = False) -> str:
-        """Return the mark to put into the text."""
+        """Return the mark for a name, to stand in the text."""
         name = _MARKS.sub("…", name) or "{{}}"  # a name may be made by another template
         if name not in self._numbers and len(self._names) < _MOST_NAMES:
             self._numbers[name] = len(self._names)
@@ -75,7 +75,7 @@ _ELEMENT = re.compile(rf"<!--|<(nowiki|pre|math|{_DROPPED}|{_LOST})\b([^<>]*)>",
 _SPECIAL = re.compile(r"[\[\]{}|<>'=*#:;_]")
 
 
-def _without_elements(text: str, marks: _Marks) -> str:
+def _remove_elements(text: str, marks: _Marks) -> str:
     """Remove comments and elements without prose; escape elements that are literal text."""
     kept: list[str] = []
     at = 0
@@ -133,7 +133,7 @@ _MEDIA = frozenset(("file", "image", "media", "category"))
 _HEADING_INSIDE = re.compile(r"^==", re.MULTILINE)
 
 
-def _without_brackets(
+def _replace_brackets(
     text: str, dropped_links: frozenset[str], language: str, marks: _Marks
 ) -> str:
     """Replace templates by their readable value, links by their text, tables by nothing."""
@@ -267,11 +267,11 @@ def article_of(
     for character in (_MARK, _ASIDE, GAP):
         if character in wikitext:
             wikitext = wikitext.replace(character, "")
-    text = _without_elements(wikitext, marks)
+    text = _remove_elements(wikitext, marks)
     variants = "-{" in text and has_variants(language)
     if variants:
         text = _one_variant(text)
-    text = _without_brackets(text, dropped_links, language, marks)
+    text = _replace_brackets(text, dropped_links, language, marks)
     if variants:  # with templates or links in them
         text = _one_variant(text)
     text = _EXTERNAL.sub(lambda match: match[1] or "", text)
@@ -283,7 +283,7 @@ def article_of(
         text = _READING.sub(lambda match: ")" if match[1] else " (", text)
         text = _TAG.sub("", _BREAK.sub("\n", text))
         text = _VULGAR.sub(rf"{GAP}\1/\2", text)
-        text = _UNPAIRED.sub(GAP, _with_raised(text))
+        text = _UNPAIRED.sub(GAP, _render_raised(text))
     if GAP in text:
         text = _BETWEEN_DIGITS.sub(" ", text).replace(GAP, "")
     reader = _LineReader(language, marks)
@@ -296,8 +296,8 @@ def article_of(
 _BETWEEN_DIGITS = re.compile(rf"{GAP}(?<=[\d.,]{GAP}){GAP}*+(?=[.,]?\d)")
 
 
-def _with_raised(text: str) -> str:
-    """Return the text with superscripts and subscripts in the line, their digits apart."""
+def _render_raised(text: str) -> str:
+    """Return the text with superscripts and subscripts on the line, apart from other digits."""
     out: list[str] = []
     at = 0
     before = ""
@@ -379,8 +379,8 @@ def sentences_of(line: str, language: str) -> list[str]:
     return ["".join(parts) for parts in sentences]
 
 
-def _with_whole_brackets(sentences: Iterable[str]) -> Iterator[str]:
-    """Yield sentences, those that stand together in brackets with the one around them."""
+def _join_brackets(sentences: Iterable[str]) -> Iterator[str]:
+    """Yield sentences, of which those with a bracket in common are joined."""
     whole = ""
     depth = 0
     for sentence in sentences:
@@ -409,7 +409,7 @@ class _LineReader:
         self._by_name: Counter[str] = Counter()
 
     def add(self, line: str) -> None:
-        """Take the next line of the text."""
+        """Add the next line of the text."""
         if not line:
             self._open = False
         elif line[0] == "=" and (heading := _HEADING.fullmatch(line)):
@@ -426,7 +426,7 @@ class _LineReader:
             self._add_text(line)
 
     def article(self) -> Article:
-        """Return what was gathered."""
+        """Return the article of the lines so far."""
         self._finish()
         return Article(tuple(self._sections), self._left_out, self._by_name)
 
@@ -448,18 +448,18 @@ class _LineReader:
             self._open = not is_item and plain.rstrip(_AFTER_END)[-1:] not in _ENDS
 
     def _finish(self) -> None:
-        lines = [kept for line in self._lines if (kept := self._without_marked(line))]
+        lines = [kept for line in self._lines if (kept := self._remove_marked(line))]
         if lines:
             heading = " > ".join(title for _, title in self._path if title)
             self._sections.append(Section(heading, tuple(lines)))
         self._lines.clear()
 
-    def _without_marked(self, line: str) -> str:
+    def _remove_marked(self, line: str) -> str:
         """Return a line without the sentences that have marks, which are counted."""
         if not _has_mark(line):
             return line
         kept: list[str] = []
-        for sentence in _with_whole_brackets(sentences_of(line, self._language)):
+        for sentence in _join_brackets(sentences_of(line, self._language)):
             if not _has_mark(sentence):
                 kept.append(sentence)
                 continue
@@ -496,7 +496,7 @@ def _plain(line: str) -> str:
         line = html.unescape(line)
     line = " ".join(line.split())
     if _ASIDE in line:
-        line = _without_asides(line)
+        line = _remove_asides(line)
     if "(" in line or "[" in line:
         if _EMPTY_BRACKETS.search(line):
             line = _AND_BEFORE.sub("", _BEFORE_WORD.sub(" ", line))
@@ -519,15 +519,16 @@ _NAME = re.compile(r"[\s(][^\W\d_a-z][^\s:<>]*$")
 
 
 def _unless_after_name(match: re.Match[str]) -> str:
-    """Return "" for asides right after a name in italics, bold or brackets, or after a word like a
-    name where a comma or the like follows; others as they are."""
+    """Return "" for asides right after a name, others unchanged.
+
+    A name is in italics, bold or brackets, or a word like a name before a comma or the like."""
     before = match.string[max(0, match.start() - 100) : match.start()].rstrip(_BETWEEN)
     after = match.string[match.end() : match.end() + 3].lstrip(_BETWEEN)[:1]
     is_name = after in ",;.()\n" and _NAME.search(before)
     return "" if is_name or before.endswith(("''", ")")) else match[0]
 
 
-def _without_asides(line: str) -> str:
+def _remove_asides(line: str) -> str:
     """Remove asides in round brackets with their words; outside of them, they become marks."""
     open_now: list[list[str]] = [[]]
     for piece in _ROUND.split(line):
@@ -545,7 +546,7 @@ def _without_asides(line: str) -> str:
 
 
 def _rest_of(content: str) -> str:
-    """Return what is in brackets without the parts that have an aside.
+    """Return the content of brackets without the parts that have an aside.
 
     A part ends at a semicolon, or at a comma where no digit shows that it may be within a date.
     """

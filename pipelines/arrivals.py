@@ -1,7 +1,7 @@
-"""Find the files of a stream that are in no window yet, and what was added to those that are.
+"""Find the files of a stream, and additions to files, that are in no window yet.
 
-A file is known again by its content (`runs/window_files.py`). Its dates say only when to look at that:
-a look does not read the files of a large folder.
+A file is recognised by its content (`runs/window_files.py`). Its dates only say when to read that
+again, so that a look does not read all files of a large folder.
 """
 
 import glob
@@ -29,13 +29,13 @@ from ufo.schemas.file_systems import is_remote
 
 _LOOKS_GONE = 2  # after so many a file is gone, not renamed: its new name is known by then
 _SHOWN = 5
-_INEXACT = 2_000_000_000  # nanoseconds that the dates of a file may be off
+_INEXACT = 2_000_000_000  # the greatest error of a file's dates in nanoseconds
 _NO_FILE = -1  # as a size: a folder, a pipe or a link to nothing
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What changes with the content of a file: its size and dates, or the version of a remote one.
+    """The state of a file, which changes with its content: size and dates, or a remote version.
 
     `identity` is the same for all names of one file of this machine; a remote file has none.
     """
@@ -69,7 +69,7 @@ class Arrivals:
         self.know(taken)
 
     def know(self, taken: Iterable[WindowFile]) -> None:
-        """Take note of all that is in windows; it has grown, or more is known of it."""
+        """Replace the known files of windows, which have grown or have new outcomes."""
         self._by_path: dict[str, list[WindowFile]] = defaultdict(list)
         self._by_head: dict[tuple[int, str], list[WindowFile]] = defaultdict(list)
         for taken_file in taken:
@@ -92,13 +92,15 @@ class Arrivals:
             self._miss(path)
         return list(self._waiting.values())
 
-    def unmatched(self) -> list[str]:
+    def unmatched_patterns(self) -> list[str]:
         """Return the patterns that no file matches now."""
         return [pattern for pattern in self._patterns if not any(_paths(pattern))]
 
-    def closing(self) -> list[ArrivedFile]:
-        """Return what the next window takes: each waiting file as it is now, and those that have
-        waited and are gone."""
+    def take_waiting(self) -> list[ArrivedFile]:
+        """Return the files for the next window, which then no longer wait.
+
+        These are each waiting file as it is now, and those that have waited and are gone.
+        """
         files: list[ArrivedFile] = []
         for path, file in [*self._waiting.items()]:
             news: ArrivedFile | None = file
@@ -143,8 +145,10 @@ class Arrivals:
                 self._waiting[path] = news
 
     def _miss(self, path: str) -> None:
-        """Note that a file is not there any more. One that waits has its place in a window, unless
-        it waits under another name by now."""
+        """Note that a file is gone.
+
+        A file that waited stays in the next window, unless it waits under another name by now.
+        """
         self._judged.pop(path, None)
         if path not in self._waiting:
             del self._seen[path]
@@ -155,18 +159,18 @@ class Arrivals:
             del self._waiting[path], self._gone[path], self._seen[path]
 
     def _is_renamed(self, path: str, other: ArrivedFile) -> bool:
-        """Return whether a file that is gone waits under the name of another one."""
+        """Return whether a file that is gone waits under another name."""
         gone = self._waiting[path]
         same = (other.first, other.last, other.size) == (gone.first, gone.last, gone.size)
         return same and other.path not in self._gone and other.path != path
 
     def _news(self, path: str) -> ArrivedFile | None:
-        """Return what no window has taken of a file: all, what was added, or None."""
+        """Return the part of a file that no window has taken: all, an addition, or None."""
         size = max(0, self._seen[path].size)
         content = Content(path, size)
         content.marks(size)  # whether it can be read
         try:
-            own = [one for one in self._by_path.get(path, ()) if _has(content, one)]
+            own = [one for one in self._by_path.get(path, ()) if _contains(content, one)]
             if content.problem is not None:
                 news = None if own else content.arrived_file(0, size)
             else:
@@ -179,14 +183,16 @@ class Arrivals:
         return None
 
     def _range(self, content: Content, own: Sequence[WindowFile]) -> ArrivedFile | None:
-        """Return the first range that no window has taken, be it of the files of this name (`own`)
-        or of those that were moved here; None if there is none."""
+        """Return the first range of a file that no window has taken, None if there is none.
+
+        Windows have taken ranges under its name (`own`), or under names from which it was moved.
+        """
         path, size = content.path, content.size
         covered = [(taken_file.file.start, taken_file.file.size) for taken_file in own]
         moved = None
         for taken_file in self._moved_here(content):
             # Of two files of the same content, each is one of those that were taken.
-            if _adds(covered, taken_file.file):
+            if _adds_to(covered, taken_file.file):
                 covered.append((taken_file.file.start, taken_file.file.size))
                 self._homes[taken_file] = path
                 moved = taken_file
@@ -215,13 +221,15 @@ class Arrivals:
             )
 
     def _moved_here(self, content: Content) -> Iterator[WindowFile]:
-        """Yield what windows have taken under other names that are gone, or of other files now, and
-        that is in this file; the earliest bytes first."""
+        """Yield the taken files that were moved to this file, the earliest bytes first.
+
+        Their content is in this file, and no longer under their own name.
+        """
         taken_files = [
             taken_file
             for head in self._heads(content)
             for taken_file in self._by_head.get(head, ())
-            if taken_file.file.path != content.path and _has(content, taken_file)
+            if taken_file.file.path != content.path and _contains(content, taken_file)
         ]
         for taken_file in sorted(taken_files, key=lambda one: (one.file.start, -one.file.size)):
             home = self._homes.get(taken_file, content.path)
@@ -275,8 +283,10 @@ class Arrivals:
         return present
 
     def _is_better_name(self, path: str, other: str) -> bool:
-        """Return whether a file of two names is called by `path`: that of a window, if one has it,
-        else the file's own and no link's."""
+        """Return whether `path` is the better of two names of a file.
+
+        A name that a window has is the best; else the file's own name is better than a link's.
+        """
         return (path in self._by_path, not os.path.islink(path)) > (
             other in self._by_path,
             not os.path.islink(other),
@@ -284,22 +294,24 @@ class Arrivals:
 
 
 def _paths(pattern: str) -> Iterator[str]:
-    """Yield what matches a pattern."""
+    """Yield the paths that match a pattern."""
     if is_remote(pattern):
         yield from storage.matches(pattern)
     elif os.path.lexists(pattern):
         yield os.path.abspath(pattern)
     else:
-        # A folder is one of the files that are meant where it is named like them.
+        # A folder counts as a match only where the pattern's last part is more than wildcards.
         named = re.search(r"[^*?/\\]", re.split(r"[/\\]", pattern)[-1])
         for path in sorted(glob.glob(pattern, recursive=True)):
             if named or not os.path.isdir(path):
                 yield os.path.abspath(path)
 
 
-def _has(content: Content, taken: WindowFile) -> bool:
-    """Return whether a file begins with what was taken. What could not be used is in it only if
-    nothing was added: the addition may be what it lacked."""
+def _contains(content: Content, taken: WindowFile) -> bool:
+    """Return whether a file begins with the bytes that a window has taken.
+
+    An unusable file must be the same as a whole: an addition may be what it lacked.
+    """
     if taken.outcome == LOST:
         return False
     if taken.outcome == UNUSABLE and taken.file.size != content.size:
@@ -308,21 +320,23 @@ def _has(content: Content, taken: WindowFile) -> bool:
 
 
 def _is_at(taken: WindowFile, path: str) -> bool:
-    """Return whether what was taken is in the file at a path now."""
+    """Return whether the file at a path still has the bytes that a window has taken."""
     state = _state(path)
     return state is not None and Content(path, max(0, state.size)).begins_with(taken.file)
 
 
-def _adds(covered: Sequence[tuple[int, int]], file: ArrivedFile) -> bool:
-    """Return whether a part of a taken range is in none of those covered."""
+def _adds_to(covered: Sequence[tuple[int, int]], file: ArrivedFile) -> bool:
+    """Return whether a range has a part that is not covered yet."""
     inside = [(max(start, file.start), min(end, file.size)) for start, end in covered]
     ranges = [(start - file.start, end - file.start) for start, end in inside if start < end]
     return first_gap(ranges, file.size - file.start) is not None
 
 
 def _is_recent(state: State, judged: int) -> bool:
-    """Return whether a file was written so shortly before it was looked into that it may have been
-    written again without a change of its dates, which are as exact as the file system."""
+    """Return whether a file may have changed since it was judged without a change of its dates.
+
+    Dates are only as exact as the file system, so a file that was written just before may have.
+    """
     return any(abs(judged - date) < _INEXACT for date in state.dates)
 
 

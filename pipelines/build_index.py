@@ -42,7 +42,7 @@ from ufo.schemas.rows import HEAD_BYTES, format_of
 from ufo.schemas.text import quantity
 
 _PROGRESS_SECONDS = 2.0
-_KINDS_SHOWN = 10  # of the files that are left out of a folder
+_KINDS_SHOWN = 10  # in the warning about files of a folder that are left out
 _READ = (
     "an index is made from a MediaWiki pages-articles export (.xml, .xml.bz2, .xml.gz), from JSON "
     "Lines, a JSON array, CSV, TSV or Parquet with a title and a text, or from Markdown, text, "
@@ -71,9 +71,9 @@ def build(
     slice_bytes: int = SLICE_BYTES,
     progress: Callable[[str], None] = lambda line: None,
 ) -> BuildResult:
-    """Build the index folder `output` from dumps, rows of documents, files of text or folders of
-    these (paths or globs).
+    """Build the index folder `output` from dumps, rows of documents or files of text.
 
+    `inputs` are paths or globs; a path may be a folder with files of text.
     `columns` are those of the title, text, url and id of rows, where they are not the usual ones
     (see `ufo.schemas.documents`). An existing index is replaced when the new one is complete.
     `embedder` adds vectors (see `ufo.indexes.embedders`); a stopped build keeps the finished ones.
@@ -98,7 +98,7 @@ def build(
         for part in slices_of(path, file, workers, slice_bytes)
     ]
     try:
-        with folder.building(output) as building:
+        with folder.build_folder(output) as building:
             settings = Settings(building / folder.BLOCKS, words, block_pages, dict(columns))
             _write_all_blocks(slices, settings, workers, progress)
             content, failures = folder.assemble(building, {"words": words}, paths)
@@ -125,7 +125,7 @@ def build(
 
 
 def _remarks(content: Mapping[str, Any]) -> list[str]:
-    """Return what was left out of a dump, and what is not known for its language, as sentences."""
+    """Return sentences on what was left out of a dump or is not known for its language."""
     remarks = []
     if left_out := content["counts"]["sentences_left_out"]:
         by = ", ".join(f"{name} ({n:,})" for name, n in content["left_out_by"].items())
@@ -140,7 +140,7 @@ def _remarks(content: Mapping[str, Any]) -> list[str]:
 
 
 class Settings(NamedTuple):
-    """How blocks are written: the folder, words a passage, pages a block, and columns of rows."""
+    """The settings of blocks: their folder, words a passage, pages a block, columns of rows."""
 
     blocks: Path
     words: int
@@ -188,7 +188,7 @@ def _write_all_blocks(
 
 
 def _progress(settings: Settings, say: Callable[[str], None]) -> Callable[[], None]:
-    """Return a function that reports now and then how many blocks are done, by their files."""
+    """Return a function that reports the number of finished blocks, every few seconds at most."""
     started = before = time.monotonic()
 
     def report() -> None:
@@ -204,7 +204,7 @@ def _progress(settings: Settings, say: Callable[[str], None]) -> Callable[[], No
 
 
 def _input_files(inputs: Sequence[str | Path]) -> tuple[list[Path], list[str]]:
-    """Return the input files and folders, sorted within a glob, and what is left out of folders.
+    """Return the input files and folders, sorted within a glob, and notices of files left out.
 
     Raises:
         UsageError: one does not exist, has nothing that is read, or is in another format.

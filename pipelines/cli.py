@@ -1,4 +1,4 @@
-"""Parse the command line and run the command that it names; each command has its own module."""
+"""Run the command that the command line names; each command has its own module."""
 
 import atexit
 import sys
@@ -12,7 +12,7 @@ from ufo.pipelines.options.option import Parser
 from ufo.pipelines.stopping import end_with_owner, signals_interrupt
 from ufo.pipelines.streams import ReaderGone, ignored_error, open_outputs
 from ufo.pipelines.version import VERSION
-from ufo.schemas.dependencies import explained
+from ufo.schemas.dependencies import import_error_message
 from ufo.schemas.errors import (
     EXIT_DONE,
     EXIT_FAILED,
@@ -56,15 +56,15 @@ _NO_MEMORY = (
     "run take less: fewer --workers, a smaller --chunk_size. What was finished is kept, and the "
     "same command goes on"
 )
-# What these print is not their result.
+# Commands whose results are files; what they print is only a summary.
 _RESULTS_ON_DISK = ("evaluate", "recall", "index build")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command and return its exit code: 0, 1 could not finish, 2 wrong usage, 3 below, 4 at
-    --max_cost, 5 batches under way.
+    """Run a command and return its exit code.
 
-    Without `argv` it is the command line of this process, which does nothing else.
+    0: done. 1: could not finish. 2: wrong usage. 3: below a gate. 4: at --max_cost. 5: batches
+    under way. Without `argv` it is the command line of this process, which does nothing else.
     """
     words = list(sys.argv[1:] if argv is None else argv)
     if argv is None:
@@ -76,7 +76,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         check_temporary_folder()
         with signals_interrupt(ends=argv is None):
-            return _flushed(words, whole=argv is None)
+            return _run_and_flush(words, whole=argv is None)
     except UfoError as error:
         logs.fail(error.message, type(error).__name__)
         return error.exit_code
@@ -92,7 +92,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if has_cause(error, lacks_memory):
             logs.fail(_NO_MEMORY)
             return EXIT_FAILED
-        needed = explained(error) if isinstance(error, ImportError) else None
+        needed = import_error_message(error) if isinstance(error, ImportError) else None
         if needed is None:
             raise
         logs.fail(needed)
@@ -101,7 +101,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         logs.stop()
 
 
-def _flushed(words: list[str], whole: bool) -> int:
+def _run_and_flush(words: list[str], whole: bool) -> int:
     try:
         return _run(words, whole)
     finally:

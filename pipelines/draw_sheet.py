@@ -11,7 +11,8 @@ from ufo.schemas.text import quantity
 
 ALL_UNITS = "all"
 REST_OF = "not in "
-"""A stratum of all units of a run, and the beginning of one of those that no earlier sheet has."""
+"""The name of a stratum of all units of a run, and the beginning of the name of a stratum of those
+that no earlier sheet has."""
 
 
 _COVERED = """
@@ -69,10 +70,10 @@ ORDER BY
 
 
 def sample(results: Results, n: int, seed: int = 0) -> tuple[list[list[object]], str]:
-    """Draw `n` units of the run for people to label, of those that no earlier sheet was drawn from
-    where there are some. Return the lines of the sheet, without verdicts and evidence, and a
-    description of the sample.
+    """Return the lines of a sheet of `n` random units for people to label, and its description.
 
+    The units are drawn from those that no earlier sheet covers, where there are some. The lines
+    have no verdicts and no evidence.
     Raises:
         UsageError: the run has no fact unit.
     """

@@ -37,7 +37,7 @@ from ufo.transforms.sources.fact_source import FactSource, Found
 from ufo.transforms.sources.llm import LlmSource
 
 SAMPLE: Final = 200
-"""The largest sample of records; the estimate is scaled from it to all records."""
+"""The maximum size of the sample of records, from which the estimate is scaled."""
 _PASSAGE: Final = 100  # assumed tokens of a passage that is not fetched or that a model writes
 _PASSAGES: Final = 5  # assumed for a source without an option for their number
 METHOD: Final = (
@@ -66,7 +66,7 @@ class _CountingClient:
             sums[place] += value
 
     async def complete(self, request: Request) -> Completion:
-        """Count the request; each choice is a call, since not every endpoint returns several."""
+        """Count the request, with a call for each choice: not every endpoint returns several."""
         words = request.expects
         if request.role == KNOWLEDGE:
             several = request.function and request.function.parameters["properties"]
@@ -94,7 +94,7 @@ def estimate(settings: Settings) -> dict[str, Any]:
         UsageError: an error that would end the run before its first response.
     """
     specs = choose_sources(settings).specs
-    records, total = _sampled(settings)
+    records, total = _sample_records(settings)
     client = _CountingClient(settings.context)
     spec = settings.judge_spec()
     if spec.llm is not None and asks_llm_judge(spec):
@@ -128,13 +128,13 @@ def estimate(settings: Settings) -> dict[str, Any]:
                 stack.enter_context(in_use(plugin))
             for record in records:
                 wait_for(count(record))
-    return _estimated(settings, client, total, len(records))
+    return _scale_estimate(settings, client, total, len(records))
 
 
 async def _look_up(
     source: FactSource, open_units: OpenUnits, client: _CountingClient
 ) -> Sequence[Found]:
-    """Return the passages of a source; for a remote one filler, as many as it may return."""
+    """Return the passages of a source; for a remote source the maximum number of filler ones."""
     if not source.remote:
         return await source.look_up(open_units)
     if isinstance(source, LlmSource):
@@ -155,11 +155,13 @@ async def _look_up(
     ]
 
 
-def _estimated(
+def _scale_estimate(
     settings: Settings, client: _CountingClient, total: int, sampled: int
 ) -> dict[str, Any]:
-    """Return the counts, scaled to all records, with the cost of each model's tokens. A cost of
-    None is unknown: the model has no price."""
+    """Return the counts, scaled to all records, with the cost of each model's tokens.
+
+    A cost is None if the model has no price.
+    """
     places, prices = settings.client, settings.client.prices
     if batch := settings.batches(""):
         asked = {one.model for one in places.endpoints.values() if batch.asks(one)}
@@ -182,7 +184,7 @@ def _estimated(
     return {**counted, "method": " ".join(method), "rows": rows, "total": whole}
 
 
-def _sampled(settings: Settings) -> tuple[list[InputRecord], int]:
+def _sample_records(settings: Settings) -> tuple[list[InputRecord], int]:
     """Return a random sample of the records of the input, the same each time, and their number.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Build the Beam graphs of a run, and run one over a chunk in this process.
+"""The Beam graphs of a run, for a chunk in this process or for an engine.
 
     splits ─ read ─ extract ─ open units ─ source 1 ─ noans → source 2 ─ … ─ undecided
                                                └ evidence, verdicts, … ─ write ─ Parquet parts
@@ -45,14 +45,14 @@ def evaluate(splits: "beam.PCollection[Split]", job: Job, folder: str) -> "beam.
 def recall(
     splits: "beam.PCollection[Split]", job: RecallJob, folder: str
 ) -> "beam.PCollection[Part]":
-    """Recall the records in `splits`; every table is written below `folder`."""
+    """Verify the recall records in `splits`; every table is written below `folder`."""
     records_read = splits | "read" >> ReadRecords(job, parse_recall, RecallInput)
     recalled = records_read.records | "recall" >> RecallAnswers(job)
     return (records_read.rows, recalled) | "write" >> WriteTables(job, folder)
 
 
 def evaluate_chunk(chunk: Chunk, job: Any, folder: str) -> Written:
-    """Evaluate one chunk, or recall it, with every table written below `folder`."""
+    """Evaluate or recall one chunk in this process; every table is written below `folder`."""
     # A stopped try may have left parts of tables for which this try has no row.
     storage.delete(folder)
     storage.make_folder(folder)

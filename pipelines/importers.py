@@ -25,13 +25,15 @@ _NEITHER: Final = "labels that are neither true nor false"
 _UNPLACED: Final = "labels of stretches that are not in the response"
 _REWORDED: Final = "responses that are read as they were annotated, since `output` has other words"
 _NO_TEXT: Final = "evidence without a text"
-# The name of such a file says nothing, so its folder's name is used.
+# Names of files that do not name a model, so that the folder's name is used.
 _PLAIN: Final = ("test", "train", "dev", "data", "result")
 
 
 class Source(NamedTuple):
-    """Where an object comes from: the absolute path of its file, and its number there; `left_out`
-    counts its parts that have no place in a record."""
+    """The origin of an object: the absolute path of its file, and its number there.
+
+    `left_out` counts its parts that have no place in a record.
+    """
 
     file: Path
     number: int
@@ -307,7 +309,7 @@ def fava(raw: Record, source: Source) -> Record:
     the other way round where `output`, the response, says so.
     """
     annotated = _response(raw, "annotated")
-    readings = [_untagged(annotated, other) for other in ("mark", "delete")]
+    readings = [_remove_tags(annotated, other) for other in ("mark", "delete")]
     words = str(raw.get("output") or readings[0][0]).split()
     matching = [one for one in readings if one[0].split() == words]
     source.left_out[_REWORDED] += not matching
@@ -322,9 +324,11 @@ def fava(raw: Record, source: Source) -> Record:
     }
 
 
-def _untagged(annotated: str, other: str) -> tuple[str, list[Span | None]]:
-    """Return a text without tags and without what is in the tag `other`, and where its errors are.
-    An error of which no word is left, or whose tag is not closed, is None."""
+def _remove_tags(annotated: str, other: str) -> tuple[str, list[Span | None]]:
+    """Return a text without tags and without the content of the tag `other`, and its errors.
+
+    An error of which no word is left, or whose tag is not closed, is None.
+    """
     text, is_other, at = "", False, 0
     errors: list[Span | None] = []
     opened: dict[str, int] = {}
@@ -365,14 +369,14 @@ def _one_text(
     is_claim: bool = True,
     **others: str,
 ) -> Importer:
-    """Return the importer of a data set of texts, each with the evidence to check it against. The
-    arguments name these fields; `others` maps our names to further fields.
+    """Return the importer of a data set of texts, each with the evidence to check it against.
 
+    The arguments name these fields; `others` maps our names to further fields.
     `labels` maps the text of a value to true, false, a share between, or None (people could not
     say). With `is_claim`, the text is the record's only claim, with the label.
     """
 
-    def converted(raw: Record, source: Source) -> Record:
+    def convert(raw: Record, source: Source) -> Record:
         response = _response(raw, text)
         if evidence not in raw:  # another format, whose labels would be lost
             raise UnusableValue(f"expected `{evidence}`, found {', '.join(raw):.80}")
@@ -393,12 +397,14 @@ def _one_text(
             **{ours: raw.get(theirs) for ours, theirs in others.items()},
         }
 
-    return converted
+    return convert
 
 
 def _references(value: object) -> Sequence[str]:
-    """Return the references of an object: a text, a list of sentences, or objects with a `text`
-    each. FEVER itself has numbers of sentences, and no text."""
+    """Return the references in a value: a text, a list of sentences, or objects with a `text`.
+
+    FEVER itself has numbers of sentences, and no text.
+    """
     evidence = structure_of(value, "evidence")
     items = evidence if isinstance(evidence, list) else [evidence]
     texts = [_get(item, "text", str) for item in items if isinstance(item, dict)]
@@ -435,7 +441,7 @@ IMPORTERS: Final[dict[str, Importer]] = {
 
 
 def _get(raw: Record, name: str, kind: type) -> Any:
-    """Return a value of that type; raises UnusableValue if it is missing."""
+    """Return a field's value of the given type; raise an UnusableValue without one."""
     if name not in raw:
         raise UnusableValue(f"expected `{name}`, found only: {', '.join(raw) or 'nothing'}"[:300])
     if not isinstance(raw[name], kind):
@@ -446,7 +452,7 @@ def _get(raw: Record, name: str, kind: type) -> Any:
 
 
 def _response(raw: Record, name: str) -> str:
-    """Return a text that is not blank; raises UnusableValue if it is missing."""
+    """Return a field's text that is not blank; raise an UnusableValue without one."""
     text: str = _get(raw, name, str)
     if not text.strip():
         raise UnusableValue(f"expected `{name}` to be a response, found an empty text")
@@ -465,7 +471,7 @@ def _items(name: str, items: Any, kind: type) -> list[Any]:
 
 
 def _places(sentences: Sequence[str], text: str) -> list[Span | None]:
-    """Return the place of each sentence in the text: after the sentence before, if possible.
+    """Return the place of each sentence in the text, in the given order if possible.
 
     White space, case and the final mark may differ, since annotators tidied them. A sentence that
     they rewrote has no place.
@@ -482,8 +488,7 @@ def _places(sentences: Sequence[str], text: str) -> list[Span | None]:
 
 
 def _claim(source: Source, text: str, label: object) -> Record:
-    """Return a claim, with its label if it is true or false. `ufo evaluate` finds the sentence that
-    it was made from."""
+    """Return a claim, with its label if that is true or false."""
     known = isinstance(label, bool)
     source.left_out[_NEITHER] += not known
     return {"claim": text, "label": label} if known else {"claim": text}

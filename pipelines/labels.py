@@ -1,4 +1,4 @@
-"""Keep the labels of a sheet, which people filled in, beside the runs.
+"""Import the labels of a sheet that people filled in.
 
 A sheet that is imported changes only what it names: a label replaces the earlier one of the same
 annotator, `unsure` withdraws it, and an empty cell leaves it as it is. Labels given on the page are
@@ -19,9 +19,9 @@ from ufo.pipelines.reports.tabular import one_line
 from ufo.pipelines.runs.remote_results import open_results
 from ufo.schemas.errors import UsageError, reason_of
 from ufo.schemas.label_sheets import (
-    changing,
+    add_weights,
     labels_of,
-    weighted,
+    lock_sheet,
     write_population,
     write_sheet,
 )
@@ -29,7 +29,7 @@ from ufo.schemas.label_words import ALLOWED, EMPTY, label_of, word_of
 from ufo.schemas.labels import Label, LabelPopulation
 from ufo.schemas.results import Results
 from ufo.schemas.rows import delimiter_of
-from ufo.schemas.text import quantity, with_formula
+from ufo.schemas.text import quantity, unescape_formula
 from ufo.schemas.text_file import read_text
 
 _PACKED_CSV = re.compile(r"\.csv(\.(gz|bz2|zst))?$")
@@ -43,7 +43,7 @@ _Unit = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A line of a sheet: the columns that are read, as people wrote them."""
+    """A line of a sheet, with the columns that are read as people wrote them."""
 
     number: int
     unit: _Unit
@@ -55,7 +55,7 @@ class _Line:
 
 @dataclass
 class _Folder:
-    """What a folder of runs has that matters for a sheet.
+    """The units, runs and labels in a folder of runs that matter for a sheet.
 
     `units` has the runs of each of the sheet's units, the newest last, and `sizes` the number of
     units of each run, the newest last. `before` are the sheet's earlier labels, `others` those of
@@ -71,7 +71,7 @@ class _Folder:
 
 @dataclass
 class _SheetLines:
-    """What the lines of a sheet say: labels by unit and annotator, what is withdrawn, problems.
+    """The content of a sheet's lines: labels by unit and annotator, withdrawals, problems.
 
     `usable` are the lines without a problem, also those without a label.
     """
@@ -86,7 +86,7 @@ class _SheetLines:
 
 
 def import_sheet(directory: str, file: str, sheet: str | None = None) -> dict[str, Any]:
-    """Read a sheet and keep its labels in the folder of runs; only what it names is changed.
+    """Import a sheet's labels into the folder of runs; other labels are not changed.
 
     Return the `path` of the labels and the number of `rows`. Of the rows, so many are `true`,
     `false`, `partly` (between the two), `unsure`, `blank` and `repeated` (the same label for a unit
@@ -114,17 +114,17 @@ def import_sheet(directory: str, file: str, sheet: str | None = None) -> dict[st
     lines, notices = _read(str(file))
     with open_results(directory, all_runs=True) as results:
         # Nothing is written for a sheet that cannot be used, not even what locks it.
-        _usable(_folder(results, name, lines), lines, directory, str(file), name)
+        _check_lines(_folder(results, name, lines), lines, directory, str(file), name)
         try:
-            with changing(directory, name):
-                return _imported(results, directory, str(file), name, lines, notices)
+            with lock_sheet(directory, name):
+                return _import_lines(results, directory, str(file), name, lines, notices)
         except OSError as error:
             raise UsageError(
                 f"the labels cannot be kept in {directory!r}: {reason_of(error)}"
             ) from error
 
 
-def _imported(
+def _import_lines(
     results: Results,
     directory: str,
     file: str,
@@ -134,7 +134,7 @@ def _imported(
 ) -> dict[str, Any]:
     folder = _folder(results, sheet, lines)
     run = _run_of_lines(lines, folder)
-    reading = _usable(folder, lines, directory, file, sheet)
+    reading = _check_lines(folder, lines, directory, file, sheet)
     earlier = {_key(row): row for row in folder.before}
     withdrawn = reading.withdrawn & earlier.keys()
 
@@ -160,7 +160,7 @@ def _imported(
     for line in reading.usable:
         lines_by_stratum[run_of(line), line.get("stratum") or None].append(line)
     sizes = _sizes(results, folder, sheet, lines_by_stratum, notices)
-    rows = weighted(
+    rows = add_weights(
         replace(row, stratum_size=sizes.get((row.run, row.stratum), row.stratum_size))
         for row in kept.values()
     )
@@ -212,20 +212,20 @@ def _imported(
         "withdrawn": len(withdrawn),
         "contradicted": len(contradicted),
         "problems": reading.problems,
-        "notices": notices + _of_other_runs(folder, {row.run for row in new.values()}, results),
+        "notices": notices + _notices_on_runs(folder, {row.run for row in new.values()}, results),
     }
 
 
-def _usable(
+def _check_lines(
     folder: _Folder, lines: Sequence[_Line], directory: str, file: str, sheet: str
 ) -> _SheetLines:
-    """Return what the lines say; raises UsageError if that changes no label."""
-    reading = _said(lines, directory, sheet, folder)
+    """Return the parsed lines; raise a UsageError if they change no label."""
+    reading = _parse_lines(lines, directory, sheet, folder)
     if reading.labels or not reading.withdrawn.isdisjoint(map(_key, folder.before)):
         return reading
     if reading.problems:
         raise UsageError(
-            f"{file!r} cannot be read back; nothing was kept:\n  {listed(reading.problems)}"
+            f"{file!r} cannot be read back; nothing was kept:\n  {list_problems(reading.problems)}"
         )
     raise UsageError(f"{file!r} has no label: fill its column `label` ({ALLOWED}).")
 
@@ -234,8 +234,8 @@ def _key(row: Label) -> tuple[_Unit, str]:
     return (row.response_id, row.unit_id), row.annotator
 
 
-def listed(problems: Sequence[str]) -> str:
-    """Return the first problems, a line each, and how many there are more."""
+def list_problems(problems: Sequence[str]) -> str:
+    """Return the first problems, a line each, and the number of further ones."""
     more = f"\n  and {len(problems) - _SHOWN:,} more" if len(problems) > _SHOWN else ""
     return "\n  ".join(problems[:_SHOWN]) + more
 
@@ -276,9 +276,9 @@ def _read(path: str) -> tuple[list[_Line], list[str]]:
 
 def _line(number: int, names: Sequence[str], row: Sequence[str]) -> _Line:
     written = dict(zip(names, row, strict=False))
-    cells = {name: with_formula(written[name].strip()) for name in _READ if name in written}
+    cells = {name: unescape_formula(written[name].strip()) for name in _READ if name in written}
     # A user's id may begin or end with a space.
-    response_id = with_formula(written["response_id"])
+    response_id = unescape_formula(written["response_id"])
     return _Line(number, (response_id, cells.get("unit_id", "")), cells)
 
 
@@ -312,9 +312,9 @@ def _folder(results: Results, sheet: str, lines: Sequence[_Line]) -> _Folder:
 
 
 def _run_of_lines(lines: Sequence[_Line], folder: _Folder) -> str | None:
-    """Return the run from which lines without one were drawn: the smallest that has all of them.
+    """Return the run from which lines that name none were drawn: the smallest with all of them.
 
-    A larger run that took over these units has others, of which nobody could say anything.
+    A larger run that took over these units has others, which nobody could have labelled.
     """
     known = [
         folder.units[line.unit]
@@ -328,8 +328,10 @@ def _run_of_lines(lines: Sequence[_Line], folder: _Folder) -> str | None:
     return min(newest_first, key=folder.sizes.__getitem__, default=None)
 
 
-def _said(lines: Sequence[_Line], directory: str, sheet: str, folder: _Folder) -> _SheetLines:
-    """Return what the lines say; one that cannot be used is a problem, and no label."""
+def _parse_lines(
+    lines: Sequence[_Line], directory: str, sheet: str, folder: _Folder
+) -> _SheetLines:
+    """Return the parsed lines; an unusable line is a problem, and has no label."""
     reading = _SheetLines()
     places: dict[tuple[_Unit, str], _Line] = {}
     differing = set()
@@ -368,7 +370,7 @@ def _said(lines: Sequence[_Line], directory: str, sheet: str, folder: _Folder) -
 
 
 def _label_of(line: _Line, directory: str, folder: _Folder) -> float | None:
-    """Return the label of a line; raises ValueError if the label, unit or run is unknown."""
+    """Return the label of a line; raise a ValueError if the label, unit or run is unknown."""
     run, size = line.get("run"), line.get("stratum_size")
     stored = line.unit in folder.population.get(run, ())  # of a run that may be gone
     if line.unit not in folder.units and not stored:
@@ -396,8 +398,10 @@ def _sizes(
     lines_by_stratum: Mapping[tuple[str, str | None], Sequence[_Line]],
     notices: list[str],
 ) -> dict[tuple[str, str | None], int]:
-    """Add the units from which the sheet's lines were drawn, by run and stratum, to the folder's
-    population. Return the sizes of the strata, and say where these are not what the sheet says."""
+    """Return the sizes of the sheet's strata by run, and add their units to the population.
+
+    A size that differs from the sheet's becomes a notice.
+    """
     sizes: dict[tuple[str, str | None], int] = {
         (row.run, row.stratum): row.stratum_size
         for row in folder.before
@@ -407,8 +411,8 @@ def _sizes(
     for (run, stratum), lines in lines_by_stratum.items():
         if stratum is None:
             continue
-        size = _most_written(folder, run, stratum, lines, notices)
-        drawn = _drawn(results, folder, sheet, run, stratum)
+        size = _stratum_size(folder, run, stratum, lines, notices)
+        drawn = _stratum_units(results, folder, sheet, run, stratum)
         # Lines that name no run may be of a smaller one that has gone.
         of_this_run = size >= len(drawn) or all(line.get("run") for line in lines)
         if drawn and of_this_run:
@@ -425,7 +429,7 @@ def _sizes(
     for run in dict.fromkeys(run for run, _ in lines_by_stratum):
         strata = {stratum: size for (of, stratum), size in sizes.items() if of == run}
         if not strata:
-            folder.population[run] |= _all_but(results, folder, sheet, run, frozenset())
+            folder.population[run] |= _units_without(results, folder, sheet, run, frozenset())
             continue
         whole, units = sum(strata.values()), folder.sizes.get(run, 0)
         if units and whole > units:
@@ -435,7 +439,7 @@ def _sizes(
             )
         for stratum in (stratum for of, stratum in own if of == run):
             if whole >= units:
-                folder.population[run] |= _all_but(results, folder, sheet, run, frozenset())
+                folder.population[run] |= _units_without(results, folder, sheet, run, frozenset())
             else:
                 lines = lines_by_stratum[run, stratum]
                 part = _part(results, run, stratum, strata[stratum], lines, notices)
@@ -447,11 +451,10 @@ def _sizes_written(lines: Sequence[_Line]) -> Counter[int]:
     return Counter(int(float(line.get("stratum_size"))) for line in lines)
 
 
-def _most_written(
+def _stratum_size(
     folder: _Folder, run: str, stratum: str, lines: Sequence[_Line], notices: list[str]
 ) -> int:
-    """Return the size of a stratum that most lines have; say where others differ, or earlier
-    ones."""
+    """Return the size of a stratum that most lines state; other sizes become notices."""
     written = _sizes_written(lines)
     if len(written) > 1:
         each = ", ".join(f"{size:,} (in {quantity(n, 'row')})" for size, n in written.most_common())
@@ -465,24 +468,30 @@ def _most_written(
     return most
 
 
-def _drawn(results: Results, folder: _Folder, sheet: str, run: str, stratum: str) -> set[_Unit]:
-    """Return the units of a stratum of `ufo label sample`: all of the run, or those that the sheets
-    of its name do not have. There are none where it is a stratum of a user's own, or one of these
-    sheets is not in the folder."""
+def _stratum_units(
+    results: Results, folder: _Folder, sheet: str, run: str, stratum: str
+) -> set[_Unit]:
+    """Return the units of a stratum of `ufo label sample`, as its name defines them.
+
+    These are all of the run, or those that the named sheets do not have. A user's own stratum has
+    none, and so has one with a sheet that is not in the folder.
+    """
     if stratum == ALL_UNITS:
-        return _all_but(results, folder, sheet, run, frozenset())
+        return _units_without(results, folder, sheet, run, frozenset())
     if not stratum.startswith(REST_OF):
         return set()
     others = frozenset(stratum.removeprefix(REST_OF).split(", "))
     known = results.query("SELECT DISTINCT sheet FROM sheet_populations").column(0).to_pylist()
-    return _all_but(results, folder, sheet, run, others) if others <= {*known} else set()
+    return _units_without(results, folder, sheet, run, others) if others <= {*known} else set()
 
 
-def _all_but(
+def _units_without(
     results: Results, folder: _Folder, sheet: str, run: str, others: frozenset[str]
 ) -> set[_Unit]:
-    """Return the units of a run without those of other sheets. What an earlier import kept stays
-    where the run has gone, or the other sheets have changed."""
+    """Return the units of a run without those of other sheets.
+
+    Units from an earlier import stay if the run is gone, or if other sheets are left out.
+    """
     kept = folder.population.get(run, set())
     if run not in folder.sizes or (others and kept):
         return kept
@@ -504,8 +513,11 @@ def _part(
     lines: Sequence[_Line],
     notices: list[str],
 ) -> set[_Unit]:
-    """Return the units of a user's own stratum of a part of a run: those of the model, of the data
-    set or of both that all its lines share, where there are as many; else those of its lines."""
+    """Return the units of a user's own stratum, which is a part of a run.
+
+    These are the units of the model, of the data set or of both that all its lines share, where
+    there are as many; else those of its lines.
+    """
     rows = results.query(
         "SELECT u.response_id, u.unit_id, r.model, r.dataset FROM fact_units AS u "
         "INNER JOIN responses AS r ON r.run = u.run AND r.response_id = u.response_id "
@@ -529,8 +541,8 @@ def _part(
     return drawn
 
 
-def _of_other_runs(folder: _Folder, runs: Iterable[str], results: Results) -> list[str]:
-    """Say of each run that is not the newest how many of the units drawn from it the newest has."""
+def _notices_on_runs(folder: _Folder, runs: Iterable[str], results: Results) -> list[str]:
+    """Return a notice for each older run: how many of the units drawn from it the newest has."""
     newest = results.runs[-1].name
     if newest in runs:
         return []

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ufo.schemas.errors import ends_run
-from ufo.schemas.text import escaped, visible, without_secrets
+from ufo.schemas.text import escaped, hide_secrets, visible
 from ufo.transforms.llm.usage import worker_id
 from ufo.transforms.loop import STEP
 
@@ -36,7 +36,7 @@ _replaced: list[logging.Handler] = []
 
 
 class _Json(logging.Formatter):
-    """Makes one line of JSON of each record."""
+    """A formatter that makes one line of JSON of each record."""
 
     def format(self, record: logging.LogRecord) -> str:
         entry = {
@@ -112,7 +112,7 @@ def tell(message: str, level: int = logging.INFO, prefix: str = "", **fields: An
 def fail(message: str, kind: str = "") -> None:
     """Print or log the error that ends the command; a log has its kind, if one is given."""
     tell(
-        visible(without_secrets(message)),
+        visible(hide_secrets(message)),
         logging.ERROR,
         "ufo: ",
         **({"kind": kind} if kind else {}),
@@ -120,12 +120,12 @@ def fail(message: str, kind: str = "") -> None:
 
 
 def _not_of_beam(record: logging.LogRecord) -> bool:
-    """Drop what Beam logs through the root logger below the level of errors."""
+    """Return whether to keep a record of the root logger: of Beam's, which uses it, only errors."""
     return record.levelno >= logging.ERROR or "apache_beam" not in record.pathname
 
 
 def _unexpected(record: logging.LogRecord) -> bool:
-    """Drop the traceback of a step that Ctrl-C or an error with its own message ended."""
+    """Return whether to keep a record: no traceback of Ctrl-C or an error with its own message."""
     error = record.exc_info[1] if record.exc_info else None
     return error is None or not (isinstance(error, KeyboardInterrupt) or ends_run(error))
 
@@ -136,8 +136,10 @@ def quiet_pool() -> None:
 
 
 def quiet_beam() -> None:
-    """Hide Beam's remarks, for example on a missing cloud library. Call it before Beam is imported:
-    the import logs the first one."""
+    """Hide Beam's remarks, for example on a missing cloud library.
+
+    Call it before Beam is imported: the import logs the first one.
+    """
     logging.getLogger("apache_beam").setLevel(logging.ERROR)
     # Google's clients retry, and some of their requests are optional.
     logging.getLogger("urllib3").setLevel(logging.ERROR)

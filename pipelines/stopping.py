@@ -21,8 +21,9 @@ _first = 0.0
 
 @contextmanager
 def signals_interrupt(ends: bool = False) -> Iterator[None]:
-    """Let SIGTERM and SIGINT raise KeyboardInterrupt in the main thread within this context, and
-    after it if the process `ends` with it.
+    """Let SIGTERM and SIGINT raise KeyboardInterrupt in the main thread within this context.
+
+    They do so after it, too, if the process `ends` with it.
 
     Further signals within a second change nothing: an exception in the middle of the clean-up could
     leave processes behind. A later SIGTERM ends the process at once. An error by which a library
@@ -51,14 +52,14 @@ def signals_interrupt(ends: bool = False) -> Iterator[None]:
 
 
 def end_with_owner() -> None:
-    """End this process when the process in OWNER has ended, even if that was killed."""
+    """End this process once the process in OWNER has ended, even by a kill."""
     owner = os.environ.pop(OWNER, "")
     if owner.isdecimal():
         end_with(int(owner))
 
 
 def end_with(parent: int) -> None:
-    """End this process when its parent, the process `parent`, has ended."""
+    """End this process once its parent, the process `parent`, has ended."""
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
 
 

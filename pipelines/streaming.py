@@ -1,7 +1,7 @@
-"""Evaluate files as they arrive (`--streaming`), in windows: each window is a separate run.
+"""Evaluate files as they arrive (`--streaming`), in windows that are separate runs.
 
-    DIR/run=NAME.w000001/window.json     the window is closed: what it takes of which files
-                        /bad_files.json  which of them it goes without, if any
+    DIR/run=NAME.w000001/window.json     the window is closed: its files, with the bytes it takes
+                        /bad_files.json  those of them that it leaves out, if any
                         /manifest.json   it is evaluated, like any run, and never changes
 
 A window opens with its first file and closes `--window_seconds` later; later files, and what is
@@ -66,22 +66,22 @@ def stream(
         UsageError: an option is only for runs without --streaming, or a source cannot be used.
         RunError: a window could not be evaluated; the same command retries it.
     """
-    windows = StreamWindows(settings.output, _checked(settings))
+    windows = StreamWindows(settings.output, _stream_name(settings))
     choose_sources(settings)
     lock_folder = storage.join(settings.output, ".streaming", windows.name)
     seconds = settings.window_seconds
     done = 0
-    with run_lock(settings.output, lock_folder, windows.name), _bad_files_said(windows, say):
+    with run_lock(settings.output, lock_folder, windows.name), _report_bad_files(windows, say):
         closed = windows.unfinished()
         windows.tidy()
         arrivals = Arrivals(settings.input, windows.taken(), say)
-        for pattern in arrivals.unmatched():
+        for pattern in arrivals.unmatched_patterns():
             say(f"No file matches --input {pattern!r} yet; the stream waits for files.")
         news, opened = clock(), None
         while True:
             for window in closed:
                 reading = windows.reading(window, arrivals, say)
-                on_window(_evaluated(settings, window, reading, quiet))
+                on_window(_evaluate_window(settings, window, reading, quiet))
                 arrivals.know(windows.taken())
                 done += 1
                 news, opened = clock(), None
@@ -94,7 +94,9 @@ def stream(
                     return done
             elif opened is None:
                 opened = news = now
-            files = arrivals.closing() if opened is not None and now - opened >= seconds else []
+            files = (
+                arrivals.take_waiting() if opened is not None and now - opened >= seconds else []
+            )
             if not files:
                 sleep(min(_LONGEST_LOOK, seconds / _LOOKS_A_WINDOW))
                 continue
@@ -103,8 +105,8 @@ def stream(
 
 
 @contextmanager
-def _bad_files_said(windows: "StreamWindows", say: Say) -> Iterator[None]:
-    """Say how many files earlier windows went without, and at the end how many all did."""
+def _report_bad_files(windows: "StreamWindows", say: Say) -> Iterator[None]:
+    """Report the number of files that earlier windows left out, and at the end that of all."""
     before = windows.bad
     if before:
         say(f"Earlier windows went without {windows.bad_in_words()}")
@@ -115,8 +117,8 @@ def _bad_files_said(windows: "StreamWindows", say: Say) -> Iterator[None]:
             say(f"The windows of this stream went without {windows.bad_in_words()}")
 
 
-def _checked(settings: Settings) -> str:
-    """Return the stream's name; raise a UsageError without one, or for an option of other runs."""
+def _stream_name(settings: Settings) -> str:
+    """Return the stream's name; raise a UsageError without one, or for an unsuitable option."""
     for name in _OF_ONE_RUN:
         value = getattr(settings, name)
         if value is not None and value is not False:
@@ -137,7 +139,7 @@ def _checked(settings: Settings) -> str:
     return checked_name(settings.run)
 
 
-def _evaluated(settings: Settings, window: str, reading: Window, quiet: bool) -> Finished:
+def _evaluate_window(settings: Settings, window: str, reading: Window, quiet: bool) -> Finished:
     """Evaluate a closed window."""
     bounded = replace(
         settings,
@@ -150,10 +152,7 @@ def _evaluated(settings: Settings, window: str, reading: Window, quiet: bool) ->
 
 
 class StreamWindows:
-    """The windows of the stream `name` in the folder or prefix `output`, on disk.
-
-    `bad` is the number of files that they went without.
-    """
+    """The windows of the stream `name` in the folder or prefix `output`, on disk."""
 
     def __init__(self, output: str, name: str) -> None:
         self.name = name
@@ -166,11 +165,11 @@ class StreamWindows:
 
     @property
     def bad(self) -> int:
-        """The number of files that windows went without."""
+        """The number of files that windows have left out."""
         return sum(map(len, self._outcomes.values()))
 
     def bad_in_words(self) -> str:
-        """Return how many files windows went without, and where the reasons are."""
+        """Return the number of files that windows have left out, and where the reasons are."""
         files = quantity(self.bad, "file")
         return f"{files} that could not be used; each has its reason in the table `failures`."
 
@@ -186,7 +185,7 @@ class StreamWindows:
         return {window: self._files[window] for window in sorted(self._files, key=_number)}
 
     def taken(self) -> list[WindowFile]:
-        """Return all that is in windows, the oldest first."""
+        """Return all files of closed windows, the oldest window first."""
         files_taken = []
         for window, files in self.closed().items():
             # Where files have no checksums, a window without a usable record was left out.
@@ -199,8 +198,7 @@ class StreamWindows:
         return files_taken
 
     def reading(self, window: str, arrivals: Arrivals, say: Say) -> Window:
-        """Return what a closed window reads; what is said of it, and which files it goes without,
-        is noted for the stream."""
+        """Return the input of a closed window, whose messages and bad files are reported."""
         files = self.closed()[window]
 
         def note(bad: Sequence[BadFile]) -> None:
@@ -224,8 +222,10 @@ class StreamWindows:
         ]
 
     def tidy(self) -> None:
-        """Delete what the last window has left, if the stream was stopped after its manifest was
-        written: no other command will. Whoever reads a damaged manifest says so."""
+        """Finish the clean-up of the last window, if the stream was stopped during it.
+
+        No other command does so. A damaged manifest is reported where it is read.
+        """
         window = next(reversed(self.closed()), None)
         if window is not None:
             folder = storage.join(self._output, f"run={window}")
@@ -257,7 +257,7 @@ class StreamWindows:
         return window
 
     def _note(self, window: str, bad: Sequence[BadFile]) -> None:
-        """Record which files a window goes without; an earlier try may have gone without others."""
+        """Record the files that a window leaves out; an earlier try may have left out others."""
         if bad:
             files = [{**asdict(one.file), "outcome": one.outcome} for one in bad]
             write_state(self._file(window, _BAD_FILES), {"files": files})

@@ -1,8 +1,8 @@
 """Make stdout and stderr usable where they are closed, full, or a pipe that nobody reads.
 
-An error of stderr is ignored: what is said there is no result. An error of stdout ends a command
-whose result it is, once. After that, what is written there is dropped, so that Python has nothing
-to report when it flushes the streams at the end.
+An error of stderr is ignored, since no result is written there. An error of stdout ends a command
+whose result is printed, once. After that, further output is dropped, so that Python has nothing to
+report when it flushes the streams at the end.
 """
 
 import io
@@ -14,11 +14,11 @@ from ufo.schemas.errors import RunError
 
 
 class ReaderGone(BrokenPipeError):
-    """The reader of a pipe, for example `head`, has ended."""
+    """The error that the reader of a pipe, for example `head`, has ended."""
 
 
 class Output(io.FileIO):
-    """A file descriptor that is written to until its first error; `raises` that or ignores it."""
+    """A file descriptor that drops its output after the first error, which it `raises` or not."""
 
     def __init__(self, descriptor: int, raises: bool) -> None:
         super().__init__(descriptor, "w", closefd=False)
@@ -26,26 +26,28 @@ class Output(io.FileIO):
         self.error: OSError | None = None
 
     def write(self, data: Any) -> int:
-        """Write some of the data, and return how many bytes; all of them once nothing can be."""
+        """Write some of the data and return its number of bytes; after an error drop all of it."""
         if self.error is None:
             try:
                 return super().write(data) or 0
             except OSError as error:
                 self.error = error
                 if self._raises:
-                    raise _explained(error) from error
+                    raise _output_error(error) from error
         return memoryview(data).nbytes
 
 
-def _explained(error: OSError) -> Exception:
+def _output_error(error: OSError) -> Exception:
     if isinstance(error, BrokenPipeError):
         return ReaderGone(*error.args)
     return RunError(f"the output cannot be written: {error.strerror}")
 
 
 def open_outputs(results_on_disk: bool = False) -> None:
-    """Replace the process's stdout and stderr. An error of stdout ends the command, unless its
-    `results_on_disk` are what counts."""
+    """Replace the stdout and stderr of this process.
+
+    An error of stdout ends the command, unless it has its `results_on_disk`.
+    """
     for descriptor in (0, 1, 2):
         _open_if_closed(descriptor)
     if sys.stdin is None:
@@ -61,12 +63,12 @@ def ignored_error() -> OSError | None:
 
 
 def drop_errors() -> None:
-    """Drop what this process writes to stderr from now on."""
+    """Drop everything that this process writes to stderr from now on."""
     sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for the whole process
 
 
 def _open_if_closed(descriptor: int) -> None:
-    # Otherwise the next file that is opened would get the number, and what is printed.
+    # Otherwise the next file that is opened would get this number, and the output.
     try:
         os.fstat(descriptor)
     except OSError:

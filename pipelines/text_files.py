@@ -17,7 +17,7 @@ from markdown_it.token import Token
 from ufo.schemas.dependencies import need
 from ufo.schemas.documents import Document, Section
 from ufo.schemas.row import UnusableValue
-from ufo.schemas.text import decoded, storable
+from ufo.schemas.text import decode, storable
 
 if TYPE_CHECKING:
     from ufo.transforms.sources.web.readers import Readers
@@ -35,16 +35,16 @@ _TYPES: Final = {
 
 
 class TextFiles:
-    """Reads files of text; to be closed, since pages are read in a process of their own."""
+    """A reader of text files; close it, since pages are read in a process of their own."""
 
     def __init__(self) -> None:
         self._readers: Readers | None = None
 
     def read(self, path: Path, name: str) -> Document:
-        """Return the document of a file; its name in the input is its address.
+        """Return the document of a file, whose address is its `name` in the input.
 
         Raises:
-            UnusableValue: it cannot be read; the message says why.
+            UnusableValue: the file cannot be read; the message says why.
         """
         size = path.stat().st_size
         if size > _MAX_BYTES:
@@ -54,11 +54,11 @@ class TextFiles:
         if suffix in _TYPES:
             return self._page(body, _TYPES[suffix], path, name)
         try:
-            text = storable(decoded(body))
+            text = storable(decode(body))
         except ValueError as error:
             raise UnusableValue(str(error)) from None
         if suffix in _MARKDOWN:
-            title, sections = of_markdown(text)
+            title, sections = parse_markdown(text)
         else:
             title, sections = None, (Section("", _lines(text)),)
         return Document(title or storable(path.stem), sections, name)
@@ -85,7 +85,7 @@ class TextFiles:
 
 
 def check_installed(paths: list[Path]) -> None:
-    """Check that what reads these files is installed.
+    """Check that the packages for reading these files are installed.
 
     Raises:
         UsageError: HTML or PDF is among them, and the extra is not installed.
@@ -107,7 +107,7 @@ _FOOTNOTE: Final = re.compile(r"\[\^\S{1,50}?\]:?")
 _LINKED_NOTE: Final = re.compile(r"\^\S{1,50}")  # of a note that is nothing but an address
 _TAG: Final = re.compile(r"<(/?)([a-z]\w{0,20})\b[^>]*>", re.IGNORECASE)
 _HIDDEN_BLOCK: Final = re.compile(r"\s*<(?:script|style|template)\b", re.IGNORECASE)
-_LEFT_OUT: Final = "\0"  # stands where something was, so that numbers around it stay two
+_LEFT_OUT: Final = "\0"  # in place of removed text, so that the numbers around it stay two
 _BETWEEN_DIGITS: Final = re.compile(r"(?<=\d)\0+(?=\d)")
 _STRUCK: Final = ("s", "del", "strike")
 _INLINE: Final = """
@@ -119,9 +119,11 @@ _WITHIN_WORDS: Final = _INLINE.split()
 _PARSER: Final = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 
 
-def of_markdown(text: str) -> tuple[str | None, tuple[Section, ...]]:
-    """Return the title of a Markdown text, from its front matter or first heading, and its
-    sections, as a reader sees them: without marks, comments and what is struck out."""
+def parse_markdown(text: str) -> tuple[str | None, tuple[Section, ...]]:
+    """Return the title of a Markdown text, from its front matter or first heading, and sections.
+
+    Sections have the text that a reader sees: no marks, no comments and no struck-out text.
+    """
     text = text.replace("\r\n", "\n")
     title = None
     if front := _FRONT_MATTER.match(text):
@@ -140,7 +142,7 @@ def of_markdown(text: str) -> tuple[str | None, tuple[Section, ...]]:
             lines.append(" | ".join(filter(None, row or [])))
             row = None
         elif token.type == "inline" and before.type == "heading_open":
-            heading, level = " ".join(_shown(token).split()), int(before.tag[1:])
+            heading, level = " ".join(_visible_text(token).split()), int(before.tag[1:])
             if title is None and not headings:
                 title = heading
                 continue
@@ -148,18 +150,18 @@ def of_markdown(text: str) -> tuple[str | None, tuple[Section, ...]]:
             headings.append((level, heading))
             sections.append((" > ".join(name for _, name in headings), []))
         elif token.type == "inline" and row is not None:
-            row.append(_shown(token))
+            row.append(_visible_text(token))
         elif token.type == "inline":
-            lines.extend(_lines(_shown(token)))
+            lines.extend(_lines(_visible_text(token)))
         elif token.type in ("fence", "code_block"):
             lines.extend(_lines(token.content))
         elif token.type == "html_block" and not _HIDDEN_BLOCK.match(token.content):
-            lines.extend(_lines(_shown(_PARSER.parseInline(token.content)[0])))
+            lines.extend(_lines(_visible_text(_PARSER.parseInline(token.content)[0])))
     return title, tuple(Section(heading, tuple(lines)) for heading, lines in sections if lines)
 
 
-def _shown(inline: Token) -> str:
-    """Return what a reader sees of a paragraph, a heading or a cell."""
+def _visible_text(inline: Token) -> str:
+    """Return the visible text of a paragraph, a heading or a cell."""
     shown = ""
     struck = linked = 0
     for token in inline.children or ():
@@ -175,7 +177,7 @@ def _shown(inline: Token) -> str:
                 struck += 1 if opens else -1
                 shown += _LEFT_OUT
             elif struck <= 0:
-                shown += _of_tag(name, opens, shown)
+                shown += _tag_separator(name, opens, shown)
         elif struck > 0 or token.type == "image":
             shown += _LEFT_OUT
         elif token.type in ("softbreak", "hardbreak"):
@@ -186,8 +188,8 @@ def _shown(inline: Token) -> str:
     return _BETWEEN_DIGITS.sub(" ", shown).replace(_LEFT_OUT, "").strip()
 
 
-def _of_tag(name: str, opens: bool, before: str) -> str:
-    """Return what stands for a tag of HTML, so that nothing around it becomes one word."""
+def _tag_separator(name: str, opens: bool, before: str) -> str:
+    """Return the text in place of an HTML tag, so that words around it stay separate."""
     if name in ("sup", "sub"):
         if not opens:
             return _LEFT_OUT

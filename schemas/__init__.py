@@ -1,1 +1,1 @@
-"""Records, tables, identifiers and errors: what every other layer agrees on; imports none."""
+"""Define the records, tables, identifiers and errors that all other layers share."""

@@ -1,4 +1,4 @@
-"""Find the cache of a user, whose files may be deleted at any time.
+"""Find the user's cache, whose files may be deleted at any time.
 
 CACHE/answers.sqlite            the cache of requests, judgements, searches and pages
 CACHE/runs/HASH/run=NAME/…      runs of another file system, downloaded to be queried
@@ -25,7 +25,7 @@ DAYS_UNUSED: Final = 30
 _USED: Final = ".used"
 _DAY: Final = 86_400.0
 OFF: Final = "off"
-"""The value in place of a cache's URI that means: keep no answer."""
+"""The value, in place of a cache's URI, that turns the cache off."""
 
 
 CACHE_VARIABLE: Final = "UFO_CACHE"
@@ -46,11 +46,11 @@ def default_cache() -> str:
     """Return the URI in UFO_CACHE, else the path of a file in the platform's cache folder."""
     uri = os.environ.get(CACHE_VARIABLE, "").strip()
     if uri:
-        return checked_cache(uri, CACHE_VARIABLE)
+        return cache_uri(uri, CACHE_VARIABLE)
     return str(cache_folder() / "answers.sqlite")
 
 
-def checked_cache(uri: str, what: str = "--cache") -> str:
+def cache_uri(uri: str, what: str = "--cache") -> str:
     """Return the URI of a cache with a local path made absolute.
 
     Raises:
@@ -67,8 +67,8 @@ def checked_cache(uri: str, what: str = "--cache") -> str:
     )
 
 
-def kept_folder(kind: str, name: str) -> Path:
-    """Return the folder CACHE/kind/name, created if it is missing; it counts as used now.
+def cached_folder(kind: str, name: str) -> Path:
+    """Return the folder CACHE/kind/name, created if it is missing, and mark it as used.
 
     Folders of the same kind that were not used for DAYS_UNUSED are removed. Where the cache folder
     cannot be written, as in a container, the folder for temporary files is used.
@@ -95,7 +95,7 @@ def _user() -> str:
 
 def _remove_unused(above: Path) -> None:
     for folder in above.iterdir():
-        with suppress(OSError):  # another process may be at it
+        with suppress(OSError):  # another process may remove it
             if time.time() - (folder / _USED).stat().st_mtime > DAYS_UNUSED * _DAY:
                 # One rename, so that no reader finds a half-deleted folder.
                 gone = folder.rename(above / f".gone-{uuid4().hex}")

@@ -1,8 +1,8 @@
-"""Recognise compressed files by their first bytes, and decompress them piece by piece.
+"""Decompress files of any known compression piece by piece.
 
-All that is before the damage in a file is yielded. The standard library's file objects lose what
-they have decompressed when they raise, and so does a decompressor. So these are given a little at a
-time. A block of bzip2 has a checksum, and comes out of the decompressor once that agrees.
+All content before a file's damage is yielded. The standard library's file objects and decompressors
+lose the content so far when they raise, so a decompressor gets few bytes at a time. A block of
+bzip2 has a checksum, and comes out of the decompressor once that agrees.
 """
 
 import bz2
@@ -24,8 +24,8 @@ _MAGIC: Final = {
     **{bytes([low, 0x2A, 0x4D, 0x18]): ZSTD for low in range(0x50, 0x60)},
 }
 
-_GIVEN: Final = 1 << 10  # bytes that a decompressor is given at once
-_YIELDED: Final = 1 << 18  # bytes of which pieces are at least, to be handled quickly
+_GIVEN: Final = 1 << 10  # bytes that a decompressor gets at once
+_YIELDED: Final = 1 << 18  # the fewest bytes of a yielded piece, since small pieces are slow
 
 
 class InputDamaged(ValueError):
@@ -37,8 +37,8 @@ def compression_of(head: bytes) -> str | None:
     return next((kind for magic, kind in _MAGIC.items() if head.startswith(magic)), None)
 
 
-def decompressed(kind: str, pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the content of a file; concatenated streams are read as one.
+def decompress(kind: str, pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the content of a compressed file; concatenated streams are read as one.
 
     Raises:
         InputDamaged: after the last readable byte.
@@ -109,7 +109,7 @@ def _zstd(pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 
 class ByteStream(io.RawIOBase):
-    """A file of the pieces of an iterator; a read returns bytes of one piece."""
+    """A file whose content comes from an iterator; a read returns bytes of one piece."""
 
     def __init__(self, pieces: Iterable[bytes]) -> None:
         self._pieces = iter(pieces)

@@ -1,8 +1,8 @@
-"""Say which dependency is missing or has a version that does not work, with the pip command.
+"""Report missing or unusable dependencies, with the pip command that installs them.
 
 `need` and `missing` are called before an import, so that the message comes before any work.
-`explained` makes the same message for an import that failed without such a call. The versions that
-work are those of setup.py, as the metadata of the installed package have them.
+`import_error_message` makes the same message for an import that failed without such a call. The
+versions that work are those of setup.py, in the metadata of the installed package.
 """
 
 from collections.abc import Iterable, Mapping
@@ -15,7 +15,7 @@ from ufo.schemas.errors import UsageError
 
 PACKAGE: Final = "ufo-factuality"
 CORE: Final = ""
-"""In place of an extra: what is installed with the package."""
+"""The name, in place of an extra, for the dependencies of every installation."""
 MODULES: Final[Mapping[str, tuple[str, ...]]] = {
     CORE: ("apache_beam",),
     "llm": ("openai",),
@@ -27,16 +27,16 @@ MODULES: Final[Mapping[str, tuple[str, ...]]] = {
     "gcp": ("google.cloud.secretmanager",),
     "hub": ("huggingface_hub", "torch", "transformers", "sentence_transformers"),
 }
-"""The modules that we import of each extra, and that a command can do without."""
+"""The modules of each extra that only some commands import."""
 _DISTRIBUTIONS: Final = {"faiss": "faiss-cpu"}
-"""The packages of modules of other names."""
+"""The package of each module that has another name."""
 
 
 def missing(extra: str, modules: Iterable[str] | None = None) -> str | None:
-    """Return a message with the modules of an extra that are missing, or else the packages whose
-    version does not work, and the pip command; None where there are none.
+    """Return the dependencies that an extra lacks, with the pip command; None if it lacks none.
 
-    `modules` names the needed modules, by default all of the extra.
+    These are the missing modules, or else the packages whose version does not work. `modules` names
+    the needed modules, by default all of the extra.
     """
     needed = MODULES[extra] if modules is None else tuple(modules)
     command = f"pip install '{PACKAGE}[{extra}]'" if extra else f"pip install {PACKAGE}"
@@ -59,9 +59,10 @@ def need(extra: str, what: str, modules: Iterable[str] | None = None) -> None:
         raise UsageError(f"{what} needs {absent}")
 
 
-def explained(error: ImportError) -> str | None:
-    """Return the message for a failed import; None if no extra has the module, or if it is there in
-    a version that works and lacks only a name."""
+def import_error_message(error: ImportError) -> str | None:
+    """Return the message for a failed import; None if no extra would mend it.
+
+    An extra does not if it lacks the module, or if an installed module only lacks a name."""
     top = (error.name or "").partition(".")[0]
     for extra, modules in MODULES.items():
         if top in {name.partition(".")[0] for name in modules}:
@@ -75,13 +76,12 @@ def explained(error: ImportError) -> str | None:
 def _installed(module: str) -> bool:
     try:
         return find_spec(module) is not None
-    except ModuleNotFoundError:  # not even its parent
+    except ModuleNotFoundError:  # its parent package is missing
         return False
 
 
 def _wrong_version(module: str) -> str | None:
-    """Return a package, the versions of it that work, and the one that is installed; None if that
-    is one of them, or if we name none."""
+    """Return the allowed and the installed version of a module's package; None if they agree."""
     name = _DISTRIBUTIONS.get(module, module.replace("_", "-"))
     allowed = _allowed().get(name)
     if allowed is None:

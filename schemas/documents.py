@@ -23,7 +23,7 @@ from ufo.schemas.rows import HEAD_BYTES, PARQUET, as_json_lines, format_of, line
 from ufo.schemas.text import storable
 
 Columns = Mapping[str, str]
-"""The column, or the path of a field, of each of `KEYS` that is not in a usual one."""
+"""The column, or the path of a field, for each of `KEYS` that has no usual column."""
 _USUAL: Final[Mapping[str, tuple[str, ...]]] = {
     "title": ("title", "wikipedia_title"),
     "text": ("text", "contents"),
@@ -35,7 +35,7 @@ _LONGEST_ID: Final = 19  # digits, so that it fits the table
 _TITLED: Final = "contents"  # a column whose first line is the title
 
 EXTENSIONS: Final = (".md", ".markdown", ".txt", ".text", ".html", ".htm", ".xhtml", ".pdf")
-"""How the names of files of text end."""
+"""The extensions of text files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ It raises UnusableValue if it cannot.
 
 
 def is_text_file(path: Path) -> bool:
-    """Return whether a file is one document, by its name; a .txt may have rows of JSON."""
+    """Return whether a file is one document, by its extension and because it has no JSON rows."""
     if path.suffix.lower() not in EXTENSIONS:
         return False
     with path.open("rb") as stream:
@@ -86,8 +86,9 @@ def is_text_file(path: Path) -> bool:
 
 
 def text_files(folder: Path) -> tuple[list[Path], Counter[str]]:
-    """Return the files of text below a folder, sorted, and the number of other files by what they
-    are: hidden, or the end of their names."""
+    """Return the text files below a folder, sorted, and the numbers of other files by extension.
+
+    Hidden files and folders, and folders that cannot be read, are counted apart."""
     paths: list[Path] = []
     others: Counter[str] = Counter()
     unreadable: list[OSError] = []
@@ -105,7 +106,7 @@ def text_files(folder: Path) -> tuple[list[Path], Counter[str]]:
 
 
 def documents_in(path: Path) -> Iterator[RawDocument]:
-    """Yield the files of text of a folder, or the file itself."""
+    """Yield a document for each text file of a folder, or for a single file."""
     if not path.is_dir():
         yield RawDocument(path=path, name=storable(path.name))
         return
@@ -161,7 +162,7 @@ def document_of(line: bytes, columns: Columns) -> Document:
     if of_cells:
         row = {name: value for name, value in row.items() if value != ""}
     title, text, url, number = _values(row, columns)
-    if title is None or text is None:  # the names may be written in another way
+    if title is None or text is None:  # the names may have capital letters or spaces
         row = {name.strip().lower(): value for name, value in row.items()} | row
         title, text, url, number = _values(row, columns)
     if title is None and isinstance(text, str) and text == row.get(_TITLED) and "\n" in text:
@@ -189,7 +190,7 @@ def _columns_of(key: str, columns: Columns) -> tuple[str, ...]:
 
 
 def _values(row: Mapping[str, Any], columns: Columns) -> list[Any]:
-    """Return the value of each of `KEYS`, of the first of its columns that has one."""
+    """Return the value of each of `KEYS`, from its first column that has one."""
     values = []
     for key in KEYS:
         value = None

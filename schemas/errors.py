@@ -1,4 +1,4 @@
-"""Define the errors of ufo and their exit codes.
+"""Define the errors of ufo with their exit codes.
 
 UfoError                     anything that ends a command with a message.
 ├── UsageError               exit 2: a flag, a value, a file or a folder the user can correct.
@@ -50,7 +50,7 @@ class UfoError(Exception):
         self.message = message
 
     def reword(self, message: str) -> None:
-        """Say the same in other words, for another reader."""
+        """Replace the message, for another reader."""
         self.message = message
         self.args = (message,)
 
@@ -86,7 +86,7 @@ class RunError(UfoError):
 
 
 class NothingUsable(RunError):
-    """No record of the input can be used; the message has the first."""
+    """No record of the input can be used; the message shows the first."""
 
 
 class NothingToEvaluate(NothingUsable):
@@ -117,39 +117,42 @@ class NotYetAnswered(BaseException):
 
 
 def damaged_part(path: str, why: object, remedy: str = REMEDY) -> RunError:
-    """Return the error for a part file of a run that is not as it was written."""
+    """Return the error for a damaged part file of a run."""
     return RunError(f"{path!r} is damaged: {why}; {remedy}.")
 
 
 def reason_of(error: Exception) -> str:
-    """Return why a file cannot be used, as the system says it: the message about it names it."""
+    """Return the system's reason why a file cannot be used, without the file's name."""
     return (isinstance(error, OSError) and error.strerror) or str(error)
 
 
 def ends_run(error: BaseException) -> bool:
-    """Return whether an error would also occur for every further response: a UfoError, an error
-    with `final` set, or a lack of memory."""
-    ours = isinstance(error, UfoError) or bool(getattr(error, "final", False))
-    return ours or lacks_memory(error)
+    """Return whether every further response would meet the same error.
+
+    It is a UfoError, an error with `final` set, or a lack of memory."""
+    is_final = isinstance(error, UfoError) or bool(getattr(error, "final", False))
+    return is_final or lacks_memory(error)
 
 
 def lacks_memory(error: BaseException) -> bool:
-    """Return whether an allocation failed. It is not always a MemoryError: Beam's coders raise an
-    AssertionError, loading a library an ImportError, starting a thread a RuntimeError."""
+    """Return whether an error means that an allocation failed.
+
+    It is not always a MemoryError: Beam's coders raise an AssertionError, loading a library an
+    ImportError, starting a thread a RuntimeError."""
     kinds = (AssertionError, ImportError, OSError, RuntimeError, SystemError)
     match = isinstance(error, kinds) and _NO_MEMORY.search(str(error))
     return isinstance(error, MemoryError) or bool(match)
 
 
-def has_cause(error: BaseException | None, is_it: Callable[[BaseException], bool]) -> bool:
-    """Return whether an error, or one that it was raised from, is of a kind."""
-    while error is not None and not is_it(error):
+def has_cause(error: BaseException | None, test: Callable[[BaseException], bool]) -> bool:
+    """Return whether an error, or an error in its chain of causes, passes a test."""
+    while error is not None and not test(error):
         error = error.__cause__ or error.__context__
     return error is not None
 
 
 def unknown_value(what: str, value: str, allowed: Iterable[str]) -> str:
-    """Return the message for a value that is not allowed; it names the nearest."""
+    """Return the message for a value that is not allowed, with the nearest allowed value."""
     known = list(allowed)
     near = difflib.get_close_matches(value, known, n=1, cutoff=0.5)
     hint = f" Did you mean {near[0]!r}?" if near else ""

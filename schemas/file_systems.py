@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from ufo.schemas.errors import RunError, UfoError, UsageError, has_cause
-from ufo.schemas.text import without_secrets
+from ufo.schemas.text import hide_secrets
 
 OBJECT_STORES: Final = {"gs", "gcs", "s3", "s3a", "abfs", "abfss", "az", "adl", "oss"}
 """The schemes of object stores: there are no folders, and an object appears when it is whole."""
@@ -48,8 +48,9 @@ class Unreachable(RemoteError):
 
 
 def command_error(message: str, error: Exception) -> UfoError:
-    """Return the error that ends a command because of what a file is: RunError (exit 1) where
-    another machine does not answer, else UsageError (exit 2), as for a file of this machine."""
+    """Return the error of a command for an unusable file.
+
+    It is RunError (exit 1) if another machine does not answer, else UsageError (exit 2)."""
     return RunError(message) if isinstance(error, Unreachable) else UsageError(message)
 
 
@@ -70,21 +71,21 @@ def file_system(uri: str) -> Iterator[tuple[Any, str]]:
 
     for name in _TALKATIVE:
         logging.getLogger(name).setLevel(logging.CRITICAL)
-    shown = without_secrets(uri)
+    shown = hide_secrets(uri)
     try:
         if uri.startswith("://"):
             raise ValueError("it has no scheme")
         # Other processes write there, so a cached listing may be out of date.
         system, path = url_to_fs(uri, use_listings_cache=False)
         if scheme_of(uri) in OBJECT_STORES:
-            _meet(system, path, shown)
+            _check_bucket(system, path, shown)
         yield system, path
     except FileNotFoundError as error:
         raise FileNotFoundError(f"{shown}: there is no such file") from error
     except RemoteError:
         raise
-    except Exception as error:  # each client has its own
-        raise _explained(uri, error) from error
+    except Exception as error:  # each client has its own errors
+        raise _remote_error(uri, error) from error
 
 
 _TALKATIVE: Final = ("gcsfs", "azure", "adlfs")
@@ -95,18 +96,18 @@ _PATIENCE: Final = 20.0
 """Seconds that a bucket has for its first answer. The clients try again for up to minutes."""
 
 
-_met: set[tuple[int, str]] = set()
+_checked_buckets: set[tuple[int, str]] = set()
 
 
-def _meet(system: Any, path: str, shown: str) -> None:
-    """Ask for the bucket of a path, once in a process, so that one that is missing or does not
-    answer is known at once: a client may list a missing bucket as an empty one.
+def _check_bucket(system: Any, path: str, shown: str) -> None:
+    """Check, once in a process, that the bucket of a path exists and answers.
 
-    An account without the permission to ask may be allowed to read or write files of the bucket.
+    A client may list a missing bucket as an empty one. An account without the permission to ask may
+    be allowed to read or write files of the bucket.
     """
     bucket = system.split_path(path)[0] if hasattr(system, "split_path") else ""
     place = hash(system), bucket
-    if not bucket or place in _met or not system.async_impl:
+    if not bucket or place in _checked_buckets or not system.async_impl:
         return
     try:
         system.info(bucket, timeout=_PATIENCE)
@@ -118,12 +119,12 @@ def _meet(system: Any, path: str, shown: str) -> None:
     except Exception as error:
         if not has_cause(error, _refuses) or has_cause(error, _lacks_credentials):
             raise
-    _met.add(place)
+    _checked_buckets.add(place)
 
 
-def _explained(uri: str, error: Exception) -> RemoteError:
-    """Return the error to raise for one of a client: what it is, its words, and what to do."""
-    shown, scheme = without_secrets(uri), scheme_of(uri)
+def _remote_error(uri: str, error: Exception) -> RemoteError:
+    """Convert an error of a client to a RemoteError that says what to do."""
+    shown, scheme = hide_secrets(uri), scheme_of(uri)
     text = _first_words(error) or type(error).__name__
     extra = _EXTRAS.get(scheme)
     if isinstance(error, ImportError) and extra:
@@ -149,7 +150,7 @@ _CREDENTIALS: Final = {
     "AZURE_STORAGE_ACCOUNT_NAME with AZURE_STORAGE_ACCOUNT_KEY or AZURE_STORAGE_SAS_TOKEN or "
     "`az login`",
 }
-"""Where the client of each extra looks for what it needs."""
+"""Where the client of each extra looks for its credentials and its endpoint."""
 
 
 _NO_CREDENTIALS: Final = re.compile(r"Credential|ClientAuthentication|RefreshError|ProfileNotFound")
@@ -158,7 +159,7 @@ _REFUSALS: Final = {"401", "403"}
 
 
 def _lacks_credentials(error: BaseException) -> bool:
-    # The classes are of packages that may not be installed.
+    # By name, since the packages of these classes may not be installed.
     named = _NO_CREDENTIALS.search(type(error).__name__)
     return bool(named) or "with credentials" in str(error)
 
@@ -176,14 +177,14 @@ def _does_not_answer(error: BaseException) -> bool:
 
 
 def _words(error: BaseException) -> str:
-    """Return what an error says in one line, without identifiers of requests and secrets."""
+    """Return an error's message in one line, without secrets or identifiers of requests."""
     lines = [line.strip() for line in str(error).splitlines()]
     words = [line for line in lines if line and not _OF_REQUESTS.match(line)]
-    return without_secrets(" ".join(words[:2]))[:_LONGEST_WORDS]
+    return hide_secrets(" ".join(words[:2]))[:_LONGEST_WORDS]
 
 
 def _first_words(error: BaseException | None) -> str:
-    """Return what an error says, or, where it says nothing, one that it was raised from."""
+    """Return the first message in an error's chain of causes."""
     while error is not None:
         if words := _words(error):
             return words
@@ -192,7 +193,7 @@ def _first_words(error: BaseException | None) -> str:
 
 
 def _words_of_other_side(error: BaseException, path: str) -> str:
-    """Return what the other side said of a missing path in brackets; "" if nothing but the path."""
+    """Return the server's message on a missing path in brackets; "" if it has only the path."""
     while error.__cause__ is not None:
         error = error.__cause__
     text = _words(error)

@@ -1,4 +1,4 @@
-"""Keep what a process opened out of its forked children.
+"""Keep the loops, pools and connections of a process out of its forked children.
 
 A fork copies all objects, but only the thread that forks. So a child has event loops and pools
 whose threads are gone, locks that nobody will release, and connections that belong to its parent.
@@ -15,7 +15,7 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 SECONDS_BEFORE = 5.0
-"""How long a fork waits for what is computed or written meanwhile."""
+"""How long a fork waits for other threads to finish a computation or a write."""
 
 
 def _nothing() -> None:
@@ -33,7 +33,7 @@ def at_fork(
 
 
 class Opened(dict[K, V]):
-    """What this process opened, by key, and the `lock` to hold meanwhile; empty in a forked child.
+    """The open objects of this process by key, with a `lock` for changes; empty in a forked child.
 
     It lives as long as the process, as a global variable of its module.
     """

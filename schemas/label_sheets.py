@@ -1,4 +1,4 @@
-"""Keep the labels of people beside the runs of a folder, a Parquet file for each sheet.
+"""Store the labels of people beside the runs of a folder, a Parquet file for each sheet.
 
 Beside each sheet are the units that it was drawn from, so that its labels are never taken for a
 sample of others.
@@ -57,8 +57,8 @@ def labels_of(rows: pa.Table) -> list[Label]:
     return from_arrow(LABELS, rows)
 
 
-def weighted(labels: Iterable[Label]) -> list[Label]:
-    """Return the labels of a sheet with their weights: the size of a stratum by its labelled units.
+def add_weights(labels: Iterable[Label]) -> list[Label]:
+    """Return the labels of a sheet with weights: a stratum's size over its labelled units.
 
     Units left blank are assumed to be like the labelled ones. A size that is missing, as in files
     of an older schema version, is the sum of the weights.
@@ -86,8 +86,8 @@ def weighted(labels: Iterable[Label]) -> list[Label]:
 
 
 @contextmanager
-def changing(directory: str, sheet: str) -> Iterator[None]:
-    """Let no other process change a sheet on this machine meanwhile."""
+def lock_sheet(directory: str, sheet: str) -> Iterator[None]:
+    """Lock a sheet against changes by other processes of this machine."""
     if is_remote(directory):
         yield
         return
@@ -110,11 +110,11 @@ def keep_label(
         units: gives the ids (response, unit) of all units of its run. These become the sheet's
             population, unless they are that already.
     """
-    with changing(str(directory), label.sheet):
+    with lock_sheet(str(directory), label.sheet):
         path = directory / LABELS / f"{label.sheet}.parquet"
         before = labels_of(pq.read_table(path)) if path.exists() else []
-        of = label.response_id, label.unit_id, label.annotator
-        rows = [row for row in before if (row.response_id, row.unit_id, row.annotator) != of]
+        key = label.response_id, label.unit_id, label.annotator
+        rows = [row for row in before if (row.response_id, row.unit_id, row.annotator) != key]
         if label.label is not None:
             rows.append(label)
             if units is not None:

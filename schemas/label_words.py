@@ -18,7 +18,7 @@ WORDS: Final[Mapping[str, float | None]] = {
     **dict.fromkeys(("false", "no", "contradicted", "refuted"), 0.0),
     **dict.fromkeys(EMPTY | UNDECIDED),
 }
-"""The label that each text means, None where it means that there is none."""
+"""The label that each text means, or None for no label."""
 _NUMBER: Final = re.compile(r"[0-9]*\.?[0-9]+(e-?[0-9]+)?|[0-9]+\.")
 ALLOWED: Final = (
     "true, yes or supported; false, no, contradicted or refuted; a number from 0 to 1; not found, "

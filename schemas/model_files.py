@@ -1,4 +1,4 @@
-"""Find the files of a model, in a folder or on a model hub, and run ONNX files.
+"""Load the files of a model, from a folder or from a model hub.
 
 Only the needed files are fetched: the ONNX file if there is one, else the weights. Code that comes
 with a model is never run.
@@ -15,9 +15,9 @@ from ufo.schemas.dependencies import need
 from ufo.schemas.errors import UsageError
 
 TEXTS: Final = (".json", ".txt", ".model")
-"""How the names of settings and vocabularies end."""
+"""The extensions of settings and vocabularies."""
 TENSORS: Final = (".safetensors", ".bin")
-"""How the names of weights end."""
+"""The extensions of weights."""
 _ONNX: Final = (
     "model.onnx",
     "onnx/model.onnx",
@@ -33,7 +33,7 @@ def is_hub_name(name: str) -> bool:
     return _HUB_NAME.fullmatch(name) is not None
 
 
-def folder_of(name: str, extra: str, weights: bool = True) -> str:
+def model_folder(name: str, extra: str, weights: bool = True) -> str:
     """Return the folder with a model's files: `name` itself, or a local copy from a model hub.
 
     Args:
@@ -56,7 +56,7 @@ def folder_of(name: str, extra: str, weights: bool = True) -> str:
         kept = snapshot(local_files_only=True)
         if os.path.isfile(os.path.join(kept, "config.json")) and (_has_model(kept) or not weights):
             return str(kept)
-    except Exception:  # noqa: S110 - it is not kept here, and fetched
+    except Exception:  # noqa: S110 - no local copy: it is fetched below
         pass
     try:
         texts = [f"*{ending}" for ending in TEXTS]
@@ -135,7 +135,7 @@ class OnnxModel:
 
 def onnx_session(path: str) -> Any:
     """Return the session of a model in an ONNX file, on one thread of the processor."""
-    # From 1.29 it sends events to its maker, by a thread without which a forked child cannot end.
+    # Since 1.29 it sends telemetry by a thread, for which a forked child would wait for ever.
     os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     import onnxruntime  # heavy, and needed by few commands
 

@@ -1,4 +1,4 @@
-"""Declare each record once; Beam's row coder, the Arrow schema and the table follow from it.
+"""Declare the records, from which Beam's row coders, the Arrow schemas and the tables follow.
 
 Types are plain: Beam silently turns `str | None`, `Literal`, enums and dates into pickled "any"
 fields. So optional fields are `Optional[...]`, and repeated ones `Sequence[...]`, filled with
@@ -203,7 +203,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How the passages of one source voted on one fact unit."""
+    """The votes of one source's passages on one fact unit."""
 
     unit_id: str
     source: str
@@ -433,7 +433,7 @@ def _digest(*parts: str) -> str:
 
 
 def content_id(text: str, *more: str) -> str:
-    """Return the id of a response without one: 16 hex digits over its content."""
+    """Return the id of a response to which the input gives none: 16 hex digits over its content."""
     return _digest(text, *more)
 
 

@@ -1,4 +1,4 @@
-"""Close databases before a fork: neither SQLite nor DuckDB can be left alone in a child.
+"""Close databases before a fork, since neither SQLite nor DuckDB works on in a child.
 
 SQLite takes the parent's locks of a file for those of the child, and the end of a DuckDB waits for
 threads that the child lacks.
@@ -10,8 +10,8 @@ from contextlib import ExitStack
 from threading import RLock
 from weakref import WeakSet
 
-# Imported first, so that a fork tells it last: then it has threads wait, also ones that hold a
-# database in use.
+# Imported first, so that a fork calls its handler last: that blocks other threads, even one that
+# holds a database.
 import filelock  # noqa: F401
 
 from ufo.schemas.forks import SECONDS_BEFORE, at_fork

@@ -35,7 +35,7 @@ from ufo.schemas.tables import (
     label_files,
 )
 from ufo.schemas.text import REPLACEMENT, storable
-from ufo.schemas.views import GROUPS, OWN, View, identifier, load_views, tables_of, with_needs
+from ufo.schemas.views import GROUPS, OWN, View, identifier, load_views, tables_of, views_with_needs
 
 __all__ = ["Results", "Run", "finished_runs", "open_results", "texts_of"]
 
@@ -63,9 +63,9 @@ _OF_STREAM = (duckdb.Error, pa.ArrowException, OSError, RuntimeError, MemoryErro
 # While a query begins, the binding refuses arguments, too.
 _OF_QUERY = (*_OF_STREAM, TypeError, ValueError)
 _FROM_PYTHON = "Python exception occurred while executing the UDF: ValueError: "
-# Behind it DuckDB advises statements that are refused here.
+# After these words DuckDB advises statements that are refused here.
 _OF_EXTENSION = "\n\nPlease try installing and loading"
-# DuckDB's messages begin with the kind of error: these kinds no SQL causes.
+# DuckDB's messages begin with the kind of error; no SQL causes these kinds.
 _NOT_THE_QUERY = ("IO Error", "Out of Memory", "INTERNAL", "FATAL", "INTERRUPT", "Connection")
 
 
@@ -92,7 +92,7 @@ def open_results(
 
 
 class _Database:
-    """A DuckDB, and the statements of it that are not yet run, each after those it needs."""
+    """A DuckDB database, with the statements that it has still to run, in order of need."""
 
     def __init__(self, unmade: dict[str, Callable[[], str]]) -> None:
         self.connection = _connect()
@@ -149,7 +149,7 @@ class Results(Reopened):
                     **{view.name: partial(getattr, view, "definition") for view in self._views},
                 }
                 opened = _Database(unmade)
-                with self._explained(RunError):
+                with self._convert_errors(RunError):
                     about = pa.Table.from_pylist(list(map(_run_row, self.runs)))
                     opened.connection.from_arrow(about).create("runs")
                     if self._memory_limit:
@@ -158,7 +158,7 @@ class Results(Reopened):
             return self._opened[0]
 
     def before_fork(self) -> None:
-        """Close the database: its end is that of its threads, for want of which a child crashes."""
+        """Close the database, since a forked child lacks its threads and would crash."""
         if not self._closed:
             _close(self._opened)
             self._opened.clear()
@@ -174,7 +174,7 @@ class Results(Reopened):
         return tuple(view for view in self._views if view.parameters is None)
 
     def report(self, name: str) -> View | None:
-        """Return the view of this name, or a table as one; None if there is neither."""
+        """Return the view of a name, or a view of the table of that name; None without either."""
         if name not in self.names:
             return None
         table = View(name, name, "", "", order=", ".join(map(identifier, KEYS.get(name, ("run",)))))
@@ -198,7 +198,7 @@ class Results(Reopened):
 
     def _has_rows(self, view: View) -> bool:
         named = view.name if view.group == OWN else ""
-        with self._explained(UsageError, named, _OF_QUERY):
+        with self._convert_errors(UsageError, named, _OF_QUERY):
             row = self._select(f'SELECT 1 FROM "{view.name}" LIMIT 1', ())  # noqa: S608
             return bool(row.to_arrow_table().num_rows)
 
@@ -209,7 +209,7 @@ class Results(Reopened):
             UsageError: the SQL is wrong, or is not one SELECT.
             RunError: the files cannot be read, or memory is not enough.
         """
-        with self._explained(UsageError, of=_OF_QUERY):
+        with self._convert_errors(UsageError, of=_OF_QUERY):
             return self._select(sql, params).to_arrow_table()
 
     @contextmanager
@@ -217,27 +217,27 @@ class Results(Reopened):
         self, sql: str, params: Sequence[object] | dict[str, object] = (), rows: int = 10_000
     ) -> Iterator[pa.RecordBatchReader]:
         """Return a reader of the rows of a SELECT, for any size: batches of up to `rows` rows."""
-        with self._explained(UsageError, of=_OF_QUERY):
+        with self._convert_errors(UsageError, of=_OF_QUERY):
             reader = self._select(sql, params).to_arrow_reader(rows)
-        with self._explained(UsageError):
+        with self._convert_errors(UsageError):
             yield reader
 
     def _check_own(self, view: View) -> None:
         """Raise a UsageError unless a user's report is one SELECT, or a macro one expression."""
         of_macro = view.parameters is not None
-        with self._explained(UsageError, view.name):
+        with self._convert_errors(UsageError, view.name):
             sql = view.definition if of_macro else view.sql
             statements = self._database().connection.cursor().extract_statements(sql)
         wanted = duckdb.StatementType.CREATE if of_macro else duckdb.StatementType.SELECT
         if [statement.type for statement in statements] != [wanted]:
             raise UsageError(
                 f"report {view.name!r}: expected one SELECT below the header of {view.file!r}, "
-                f"found {_found(statements)}. {_REFUSED}"
+                f"found {_statement_kinds(statements)}. {_REFUSED}"
             )
 
     def _check_header(self, view: View) -> None:
         """Raise a UsageError if `order` or `shows` of a user's report names no column of it."""
-        with self._explained(UsageError, view.name):
+        with self._convert_errors(UsageError, view.name):
             self._database().connection.cursor().sql(view.select(view.shows or "*"))
 
     def _make(self, database: _Database, names: Iterable[str]) -> None:
@@ -246,15 +246,15 @@ class Results(Reopened):
         with database.making:
             for name in [one for one in database.unmade if one in set(names)]:
                 fault = UsageError if name in own else RunError
-                with self._explained(fault, name if name in own else ""):
+                with self._convert_errors(fault, name if name in own else ""):
                     database.connection.cursor().execute(database.unmade[name]())
                 del database.unmade[name]
 
     def _make_named(self, database: _Database, sql: str) -> None:
         """Create the tables and views that a query names and their needs; all if it names none."""
-        # Its words, not what DuckDB finds in it: that follows views to the files that they read.
+        # By its words: DuckDB's own list would follow views to the files that they read.
         named = set(_WORDS.findall(sql.lower())) & {*self.names}
-        views = with_needs(named)
+        views = views_with_needs(named)
         needed = {view.name for view in views} | tables_of(views) | named
         self._make(database, needed if named else list(database.unmade))
 
@@ -274,11 +274,11 @@ class Results(Reopened):
         if [statement.type for statement in statements] != [duckdb.StatementType.SELECT]:
             raise UsageError(
                 "expected one SELECT (or FROM, WITH, VALUES, DESCRIBE, SUMMARIZE, SHOW TABLES), "
-                f"found {_found(statements)}. {_REFUSED}"
+                f"found {_statement_kinds(statements)}. {_REFUSED}"
             )
         self._make_named(database, sql)
         database.newest = cursor
-        return _readable(cursor.sql(sql, params=params or None))
+        return _cast_for_arrow(cursor.sql(sql, params=params or None))
 
     def interrupt(self) -> None:
         """Stop the newest query, which another thread runs."""
@@ -287,7 +287,7 @@ class Results(Reopened):
                 database.newest.interrupt()
 
     @contextmanager
-    def _explained(
+    def _convert_errors(
         self, fault: type[UfoError], report: str = "", of: tuple[type[Exception], ...] = _OF_STREAM
     ) -> Iterator[None]:
         """Convert DuckDB's errors to `fault`, unless the files or the machine caused them."""
@@ -298,9 +298,9 @@ class Results(Reopened):
             if isinstance(error, OSError) and (
                 type(error) is not OSError or error.errno is not None
             ):
-                raise  # of whoever takes the rows
+                raise  # an error of the caller, who reads the rows
             if isinstance(error, RuntimeError) and "interrupt" in message.lower():
-                raise  # by a signal: it is the caller's to end
+                raise  # an interrupt, which the caller handles
             if not isinstance(error, _NOT_OF_FILES):
                 self._check_parts()
             if isinstance(error, MemoryError):
@@ -318,7 +318,7 @@ class Results(Reopened):
             raise fault(message) from error
 
     def _of_report(self, name: str, message: str, error: Exception) -> str:
-        """Return an error's message with the report and its file, and what its header may lack."""
+        """Return an error's message with the report, its file, and the needs its header may lack."""
         view = next(view for view in self._views if view.name == name)
         message = f"report {name!r}: {message}" + (f" (in {view.file!r})" if view.file else "")
         own = {other.name for other in self._views if other.group == OWN} - {name, *view.needs}
@@ -345,7 +345,7 @@ class Results(Reopened):
             UsageError: the text is not a size.
         """
         limit = f"SET memory_limit = {_quoted(size)}"
-        with self._explained(UsageError):
+        with self._convert_errors(UsageError):
             self._database().connection.execute(limit)
         self._memory_limit = limit
 
@@ -372,8 +372,8 @@ _REFUSED = (
 )
 
 
-def _found(statements: Sequence[duckdb.Statement]) -> str:
-    """Return what statements are, by the words that they begin with."""
+def _statement_kinds(statements: Sequence[duckdb.Statement]) -> str:
+    """Return the kinds of statements, by the words that they begin with."""
     words = []
     for statement in statements:
         first = _WORDS.match(statement.query.lstrip())
@@ -426,8 +426,8 @@ def texts_of(column: pa.Array) -> list[str | None]:
     return values
 
 
-def _readable(rows: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
-    """Return rows with the columns as text whose values Arrow cannot hold."""
+def _cast_for_arrow(rows: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
+    """Return rows with each column that Arrow cannot hold cast to text."""
     strange = [bool(_NOT_IN_ARROW.search(str(kind))) for kind in rows.types]
     if not any(strange):
         return rows
@@ -469,20 +469,20 @@ def _definition(table: str, runs: Sequence[Run]) -> str:
     )
     empty = f"SELECT CAST(NULL AS VARCHAR) AS run, {columns} WHERE false"
     files, parts = [], []
-    for paths, columns_of in _reads(table, runs):
+    for paths, columns_of in _read_groups(table, runs):
         if paths:
             files += paths
-            parts.append(f"SELECT {columns_of} FROM {_reading(paths)}")  # noqa: S608
-    kind = "TABLE" if _are_small(files) else "VIEW"
+            parts.append(f"SELECT {columns_of} FROM {_read_call(paths)}")  # noqa: S608
+    kind = "TABLE" if _are_many_and_small(files) else "VIEW"
     return f"CREATE {kind} {table} AS {' UNION ALL BY NAME '.join([empty, *parts])}"
 
 
-def _reads(table: str, runs: Sequence[Run]) -> Iterator[tuple[list[Path], str]]:
-    """Yield files that are read by one call, and the columns to select of them.
+def _read_groups(table: str, runs: Sequence[Run]) -> Iterator[tuple[list[Path], str]]:
+    """Yield groups of files to read by one call, with the columns to select from them.
 
     A call for each of 1,500 runs would take ten times as long, and hold each file open.
     """
-    if table in BESIDE_RUNS:  # what belongs to labels, with a column `run` of its own
+    if table in BESIDE_RUNS:  # a table of labels has its own column `run`
         folders = sorted({run.folder.parent for run in runs})
         files = [path for folder in folders for path in label_files(folder, table)]
         yield files, f'* EXCLUDE ("{_FILE}")'
@@ -498,26 +498,25 @@ def _reads(table: str, runs: Sequence[Run]) -> Iterator[tuple[list[Path], str]]:
     yield together, f'{_RUN_OF_FILE} AS run, * EXCLUDE ("{_FILE}")'
 
 
-def _reading(files: Sequence[Path]) -> str:
+def _read_call(files: Sequence[Path]) -> str:
     """Return the call that reads Parquet files, with a column for the file of each row."""
     # A view has no parameters; the values inserted here are quoted.
-    listed = ", ".join(_quoted(_one_path(path)) for path in files)
+    listed = ", ".join(_quoted(_escape_path(path)) for path in files)
     options = f"union_by_name = true, hive_partitioning = false, filename = '{_FILE}'"
     return f"read_parquet([{listed}], {options})"
 
 
-# In a path of DuckDB these stand for other characters, even where a file has just this name; within
-# brackets they stand for themselves.
+# DuckDB takes these characters of a path for patterns, and in brackets for themselves.
 _PATTERNS = str.maketrans({char: f"[{char}]" for char in "*?["})
 
 
-def _one_path(path: Path) -> str:
-    """Return a path as DuckDB takes it, which may be a pattern, so that it means this file only."""
+def _escape_path(path: Path) -> str:
+    """Return a path with pattern characters in brackets, so that DuckDB reads only this file."""
     return path.absolute().as_posix().translate(_PATTERNS)
 
 
-def _are_small(files: Sequence[Path]) -> bool:
-    """Return whether the files are many and hold little."""
+def _are_many_and_small(files: Sequence[Path]) -> bool:
+    """Return whether there are many files with little content."""
     if len(files) <= _MANY_FILES:
         return False
     with suppress(OSError):  # a file that is gone: DuckDB says so

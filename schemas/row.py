@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Final
 
-from ufo.schemas.text import decoded, without_nul
+from ufo.schemas.text import decode, replace_nul
 
 PROBLEM: Final = "unusable because"
 """The key by which a reader of another format marks an invalid record, with the reason."""
@@ -27,8 +27,7 @@ def steps_of(path: str) -> tuple[str | int, ...]:
 
 
 def value_at(row: Mapping[str, Any], path: str) -> Any:
-    """Return the value of a column, or a value inside of one by its path, as in `history.url`,
-    `resps[0]` or `messages[-1].content`; None if it is missing.
+    """Return the value of a column, or at a path such as `messages[-1].content`; None without one.
 
     A cell of CSV with a list or an object as JSON has the values of these.
     """
@@ -37,7 +36,7 @@ def value_at(row: Mapping[str, Any], path: str) -> Any:
     steps = steps_of(path)
     value: Any = row if steps else None
     for step in steps:
-        value = _inside(opened(value), step)
+        value = _inside(parse_nested(value), step)
     return value
 
 
@@ -48,7 +47,7 @@ def _inside(value: Any, step: str | int) -> Any:
     return value[step] if is_there else None
 
 
-def opened(value: Any) -> Any:
+def parse_nested(value: Any) -> Any:
     """Return the list or object that a text holds as JSON; other values unchanged."""
     if not isinstance(value, str) or value.lstrip()[:1] not in ("[", "{"):
         return value
@@ -75,7 +74,7 @@ def object_of(line: bytes) -> dict[str, Any]:
         UnusableValue: the line is not a JSON object, or marked as invalid.
     """
     try:
-        text = decoded(line, " of the record")
+        text = decode(line, " of the record")
     except ValueError as error:
         raise UnusableValue(str(error)) from None
     try:
@@ -95,8 +94,8 @@ def json_of(text: str) -> Any:
     Raises:
         ValueError, RecursionError: the text is not valid JSON, or nested too deeply.
     """
-    parsed = _DECODER.decode(without_nul(text))
-    return without_nul(parsed) if "\\u0000" in text else parsed
+    parsed = _DECODER.decode(replace_nul(text))
+    return replace_nul(parsed) if "\\u0000" in text else parsed
 
 
 def _constant(name: str) -> float | None:

@@ -27,10 +27,10 @@ from ufo.schemas.compression import (
     ByteStream,
     InputDamaged,
     compression_of,
-    decompressed,
+    decompress,
 )
 from ufo.schemas.row import OF_CELLS, PROBLEM
-from ufo.schemas.text import marked_encoding, without_nul
+from ufo.schemas.text import marked_encoding, replace_nul
 
 LINES: Final = "JSON Lines"
 ARRAY: Final = "a JSON array"
@@ -40,7 +40,7 @@ PARQUET: Final = "Parquet"
 UTF_16: Final = "UTF-16"
 WINDOWS: Final = "Windows-1252"
 WRAPPED: Final = (GZIP, BZIP2, ZSTD, UTF_16, WINDOWS)
-"""Forms in which there is a file of another form."""
+"""The formats that wrap a file of another format."""
 HEAD_BYTES: Final = 64 * 1024
 """How many bytes of a file `format_of` needs."""
 
@@ -57,14 +57,14 @@ _LINE_ENDS: Final = re.compile(r"[\r\n]+")
 _BOM: Final = codecs.BOM_UTF8
 _BEGINS_ARRAY: Final = re.compile(rb"\[\s*($|[{\]])")
 DELIMITERS: Final = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
-"""What may separate the cells of CSV, with its name."""
+"""The delimiters of CSV with their names."""
 _CONTROLS: Final = bytes({*range(32)} - {*b"\0\t\n\v\f\r\x1b"})
 _LONGEST_RUN: Final = re.compile(rb"[\x80-\xff]{4}")
 """So many bytes together are not letters of a Western language, of which few have an accent."""
 
 Used = Callable[[str], bool]
-"""Says whether to read a column of Parquet that has bytes (images, for example) or nested values;
-None reads all."""
+"""Says whether to read a column of Parquet with bytes (as of images) or nested values; None: all.
+"""
 
 
 def json_rows(form: str, stream: BinaryIO, used: Used | None = None) -> Iterator[str]:
@@ -112,7 +112,7 @@ def _csv_reader(text: TextIO) -> tuple[Any, list[str]]:
     heads = [text.readline()]
     while heads[-1].isspace():
         heads.append(text.readline())
-    lines = map(without_nul, chain(heads, text))
+    lines = map(replace_nul, chain(heads, text))
     rows = csv.reader(lines, delimiter=delimiter_of(heads[-1]), strict=True)
     try:
         first = next((row for row in rows if any(map(str.strip, row))), [])
@@ -158,18 +158,18 @@ def _items(text: io.TextIOWrapper, in_array: bool) -> Iterator[str]:
 
 
 def _content(text: io.TextIOWrapper) -> tuple[str, InputDamaged | None]:
-    """Return a text, and the damage at which it ends."""
+    """Return the text up to the first damage, and that damage."""
     blocks, damage = [], None
     try:
         while block := text.read(_BLOCK):
             blocks.append(block)
     except InputDamaged as error:
         damage = error
-    return without_nul("".join(blocks)), damage
+    return replace_nul("".join(blocks)), damage
 
 
 def _following(before: str) -> re.Pattern[str]:
-    """Return a pattern that ends before the next item, given the text before this one."""
+    """Return a pattern for the text between two items, given the text before the first one."""
     _, newline, indent = before.rpartition("\n")
     return re.compile(rf"\n{indent}(?=\{{)" if newline else r",\s*(?=\{)")
 
@@ -196,7 +196,7 @@ def _parquet_rows(stream: BinaryIO, used: Used | None) -> Iterator[str]:
     write = json.JSONEncoder(ensure_ascii=False, default=_as_text).encode
     for batch in file.iter_batches(_PARQUET_ROWS, columns=names):
         for row in batch.to_pylist(maps_as_pydicts="lossy"):
-            yield write(_present(row))
+            yield write(_drop_nulls(row))
 
 
 def _as_text(value: object) -> str:
@@ -208,15 +208,15 @@ def _as_text(value: object) -> str:
     return value.decode(errors="surrogateescape") if isinstance(value, bytes) else str(value)
 
 
-def _present(value: Any) -> Any:
+def _drop_nulls(value: Any) -> Any:
     """Return a row without its NULLs, nested ones included: they mean the same as a missing key."""
     if isinstance(value, dict):
         return {
-            name: item if isinstance(item, str) else _present(item)
+            name: item if isinstance(item, str) else _drop_nulls(item)
             for name, item in value.items()
             if item is not None
         }
-    return [_present(item) for item in value] if isinstance(value, list) else value
+    return [_drop_nulls(item) for item in value] if isinstance(value, list) else value
 
 
 # --- the format of a file -------------------------------------------------------------------------
@@ -256,7 +256,7 @@ def format_of(head: bytes, names: Container[str] = ()) -> str:
 
 
 def _is_windows(head: bytes) -> bool:
-    """Return whether a text has no character of UTF-8, and each of Windows-1252 in it is shown."""
+    """Return whether a text is not UTF-8, but printable and probable text in Windows-1252."""
     with suppress(UnicodeDecodeError):
         codecs.getincrementaldecoder("utf-8")().decode(head)
         return False
@@ -278,7 +278,7 @@ def _refuse_others(head: bytes) -> None:
             "it is binary, or UTF-16 without a byte order mark; save a text as UTF-8 (`iconv -f "
             "utf-16le -t utf-8`)"
         )
-    # One of twenty bytes of what is compressed is such a character, and of a text hardly one.
+    # Over one byte in twenty of compressed data is a control character, and hardly one of a text.
     if (len(head) - len(head.translate(None, _CONTROLS))) * 20 > len(head):
         raise ValueError("it is binary and of no known kind; give JSON Lines, JSON, CSV or Parquet")
 
@@ -306,7 +306,7 @@ def _is_json(line: bytes) -> bool:
 
 
 def _goes_on(line: bytes) -> bool:
-    """Return whether more lines could complete the JSON of this one: it ends between two tokens."""
+    """Return whether a line is incomplete JSON that further lines may complete."""
     try:
         json.loads(line)
     except json.JSONDecodeError as error:
@@ -317,14 +317,14 @@ def _goes_on(line: bytes) -> bool:
     return False
 
 
-def unwrapped(form: str, stream: BinaryIO) -> io.BufferedReader:
-    """Return the file in a file that is compressed, or in another encoding, as UTF-8; forward only.
+def unwrap(form: str, stream: BinaryIO) -> io.BufferedReader:
+    """Return a forward-only stream of the file inside a compressed file, or of a text as UTF-8.
 
     A read raises InputDamaged where the file cannot be read further.
     """
     blocks = iter(partial(stream.read, _BLOCK), b"")
     is_text = form in (UTF_16, WINDOWS)
-    pieces = _as_utf8(blocks, form) if is_text else decompressed(form, blocks)
+    pieces = _as_utf8(blocks, form) if is_text else decompress(form, blocks)
     return io.BufferedReader(ByteStream(pieces), HEAD_BYTES)
 
 
@@ -353,7 +353,7 @@ def as_json_lines(
         ValueError: the file is damaged, compressed twice, or of a format that is not read.
     """
     if form in WRAPPED:
-        plain = unwrapped(form, stream)
+        plain = unwrap(form, stream)
         inner = format_of(plain.peek(HEAD_BYTES), names)
         if form != UTF_16 and inner in (GZIP, BZIP2, ZSTD):
             raise ValueError("it is compressed twice")
@@ -372,7 +372,7 @@ def as_json_lines(
 
 
 def lines_of(blocks: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the lines of the bytes of JSON Lines, without their ends, blank ones too.
+    """Yield the lines of JSON Lines, without line ends but with blank lines.
 
     Raises:
         ValueError: a line is longer than any record.
@@ -388,8 +388,9 @@ def lines_of(blocks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def layers_of(head: bytes, names: Container[str] = ()) -> tuple[list[str], bytes]:
-    """Return the format of a file, with those that it is wrapped in before it, and the first bytes
-    of what is inside of these; `names` as in `format_of`.
+    """Return the formats of a file from the outermost to the innermost, and the first bytes inside.
+
+    `names` is as in `format_of`.
 
     Raises:
         ValueError: the file is damaged, compressed twice, or of a format that is not read.
@@ -399,7 +400,7 @@ def layers_of(head: bytes, names: Container[str] = ()) -> tuple[list[str], bytes
         if forms and forms[-1] != UTF_16 and form not in (UTF_16, WINDOWS):
             raise ValueError("it is compressed twice")
         forms.append(form)
-        head = unwrapped(form, io.BytesIO(head)).peek(HEAD_BYTES)
+        head = unwrap(form, io.BytesIO(head)).peek(HEAD_BYTES)
     return [*forms, form], head
 
 

@@ -1,8 +1,8 @@
-"""Find the runs of a folder and of the folders below it, and say where a run is that is not there.
+"""Find the runs in a folder or below it, also for the message on a missing run.
 
 A run is the folder `DIR/run=NAME`: finished if it has a manifest, else unfinished if it has an
 attempt. Every command takes DIR and looks for NAME in DIR itself, never below. So a message on a
-run that is not there names the folder to give instead.
+missing run names the folder to give instead.
 """
 
 import logging
@@ -30,7 +30,7 @@ _MOST_NAMED = 20
 
 @dataclass(frozen=True, slots=True)
 class RunFolder:
-    """A run that was found: the folder to give to commands, its name, and whether it is finished.
+    """A run in a folder: the folder that commands take, its name, and whether it is finished.
 
     A run that is finished may also have an attempt that is not.
     """
@@ -53,8 +53,7 @@ class RunNotFound(UsageError):
 
 
 def runs_below(directory: str, most_folders: int | None = None) -> list[RunFolder]:
-    """Return the runs of a folder and of those below it, finished or not: those of the folder
-    itself first, then by folder and name.
+    """Return the runs in and below a folder, finished or not, ordered by folder and name.
 
     Hidden folders, and folders in the folder of a run, are not looked into. Folders are looked into
     level by level, `most_folders` of them at most.
@@ -94,8 +93,7 @@ def _folders_in(folder: str) -> list[str]:
 
 
 def runs_of(directory: str, files: Iterable[str]) -> list[RunFolder]:
-    """Return the runs of a remote folder like `runs_below`, from the paths of all files below it:
-    there are no other folders there."""
+    """Return the runs in and below a remote folder, from the paths of all its files."""
     directory = directory.rstrip("/")
     finished: dict[tuple[str, str], bool] = {}
     for path in files:
@@ -119,7 +117,7 @@ def finished_runs(directory: str | Path) -> list[Run]:
     Raises:
         UsageError: the folder does not exist.
     """
-    runs, damaged = _runs_in(existing(directory))
+    runs, damaged = _runs_in(existing_folder(directory))
     for error in damaged:
         _LOG.warning(error.message)
     return runs
@@ -134,7 +132,7 @@ def choose_runs(directory: str | Path, run: str | None = None, all_runs: bool = 
         RunError: the run of that name, or every run, is damaged or newer than this version can
             read.
     """
-    root = existing(directory)
+    root = existing_folder(directory)
     if run is not None:
         chosen = run_in(root / f"{RUN_PREFIX}{run}")
         if chosen is not None:
@@ -164,7 +162,7 @@ def _runs_in(root: Path) -> tuple[list[Run], list[RunError]]:
     return sorted(runs, key=lambda run: (run.finished_at, run.name)), damaged
 
 
-def existing(directory: str | Path) -> Path:
+def existing_folder(directory: str | Path) -> Path:
     """Return a folder of this machine.
 
     Raises:
@@ -189,13 +187,14 @@ def existing(directory: str | Path) -> Path:
 
 
 def why_not_found(directory: str, names: Sequence[str] = ()) -> str:
-    """Return why a folder lacks one of the runs of these names, or any finished run where no name
-    is given; and where there is one, the folder to give, or the nearest name."""
+    """Return the message for a folder without one of these runs, or without any finished run.
+
+    It names the folder to give instead, or the nearest name."""
     directory = directory.rstrip("/\\") or directory
     runs = runs_below(directory, _MOST_FOLDERS)
     here = {run.name: run for run in runs if _same(run.directory, directory)}
     below = [run for run in runs if run.finished and not _same(run.directory, directory)]
-    if of_one := folder_of_one(directory):
+    if of_one := run_folder_message(directory):
         return of_one
     if not names:
         return _nothing_in(directory, list(here), below)
@@ -214,8 +213,8 @@ def why_not_found(directory: str, names: Sequence[str] = ()) -> str:
     return _unknown(directory, lost, [name for name, run in here.items() if run.finished], below)
 
 
-def folder_of_one(directory: str) -> str:
-    """Return what to say of a folder that is the folder of a run; "" of any other."""
+def run_folder_message(directory: str) -> str:
+    """Return the message for a folder that is itself a run; "" for any other folder."""
     name = Path(directory).absolute().name
     if not name.startswith(RUN_PREFIX):
         return ""
@@ -251,7 +250,7 @@ def _with_runs(folder: str, runs: Sequence[RunFolder]) -> str:
 
 
 def _elsewhere(directory: str, names: Sequence[str], places: dict[str, list[str]]) -> str:
-    """Return the folders below in which the runs are: one to give, or that they are in several."""
+    """Return the message for runs in folders below: the folder to give, or that there are several."""
     common = set.intersection(*map(set, places.values()))
     if common and len(places) == len(names):
         listed = " and ".join(map(repr, places))

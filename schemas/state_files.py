@@ -37,7 +37,7 @@ def write_state(path: str, content: Mapping[str, Any]) -> None:
 
 
 def read_state(path: str, remedy: str, make: Callable[[dict[str, Any]], T]) -> T | None:
-    """Return what `make` makes of the content of a state file; None if there is no such file.
+    """Return `make(content)` for the content of a state file; None if there is no such file.
 
     Raises:
         RunError: it is damaged, with the `remedy`, or cannot be read.
@@ -72,7 +72,7 @@ def state_in(data: bytes) -> dict[str, Any]:
 
 
 def entry(content: Mapping[str, Any], name: str, kind: type) -> Any:
-    """Return an entry of a state file, which has to be of this type.
+    """Return an entry of a state file after a check of its type.
 
     Raises:
         KeyError: it is missing.

@@ -365,7 +365,7 @@ def corrected_by_cell(
     cell: Clusters,
     label_cluster: Clusters,
 ) -> Corrected:
-    """Return what `corrected` does; the arguments are in the order of the view's lists."""
+    """Call `corrected` with arguments in the order of the view's lists."""
     of_labels = label, verdict, share, weight, stratum, label_cluster
     return corrected(score, cluster, *of_labels, response_weight=response_weight, cell=cell)
 
@@ -404,10 +404,9 @@ class Agreement(NamedTuple):
 def annotators_agreement(
     unit: Clusters, annotator: npt.NDArray[Any], label: Floats
 ) -> list[Agreement]:
-    """Return how far all annotators agree on units, and every two of them that share a unit (not of
-    more than MOST_PAIRED).
+    """Return the agreement of all annotators, and of each pair of them that shares a unit.
 
-    Each annotator has one label of a unit or none.
+    Pairs are compared among MOST_PAIRED annotators at most. Each has one label of a unit or none.
     """
     names, who = np.unique(annotator.astype(str), return_inverse=True)
     values, choice = np.unique(label, return_inverse=True)
@@ -432,7 +431,7 @@ def annotators_agreement(
 def _agreement(
     table: npt.NDArray[np.int64], n_values: int, first: str | None, second: str | None
 ) -> Agreement:
-    """Return how far the columns of a table agree; it has the place of a label, -1 for a gap."""
+    """Return the agreement of the columns of a table of label numbers, with -1 for a gap."""
     counts = np.stack([(table == value).sum(1) for value in range(n_values)], axis=1)
     counts = counts[counts.sum(1) >= 2]
     sizes = counts.sum(1)
@@ -449,8 +448,9 @@ def _agreement(
 
 
 def cohens_kappa(first: npt.NDArray[np.int64], second: npt.NDArray[np.int64]) -> float:
-    """Return Cohen's kappa (1960) of two annotators: their agreement above that by chance, which
-    has the share of each label of each annotator. NaN where both gave one and the same label."""
+    """Return Cohen's kappa (1960) of two annotators: their agreement beyond that by chance.
+
+    It is NaN where both gave one and the same label throughout."""
     if not len(first):
         return np.nan
     values = np.unique(np.concatenate([first, second]))
@@ -510,7 +510,7 @@ def source_orders(
     n_requests: Floats,
     paid_usd: Floats,
 ) -> list[WayOfAsking]:
-    """Return what each source, every order of all, and their vote would have given.
+    """Return the scores and costs of each source, of every order of all, and of their vote.
 
     Args:
         names: the sources in the user's order; the first has the bit 2, the vote the bit 1.
@@ -634,7 +634,7 @@ _FUNCTIONS: Sequence[tuple[Callable[..., Any], Sequence[str], type[Any], bool]] 
 
 
 def add_statistics(connection: duckdb.DuckDBPyConnection) -> None:
-    """Make the statistics functions of the database."""
+    """Register the statistics as functions of the database."""
 
     def add(name: str, call: Callable[..., Any], takes: list[str], returned: str) -> None:
         connection.create_function(
@@ -643,18 +643,23 @@ def add_statistics(connection: duckdb.DuckDBPyConnection) -> None:
 
     add("wilson", _wilson, ["DOUBLE", "DOUBLE"], "STRUCT(low DOUBLE, high DOUBLE)")
     for function, lists, kind, many in _FUNCTIONS:
-        call = partial(_called, function, many)
+        call = partial(_call_rows, function, many)
         takes = [f"{_sql(fields.split())}[]" for fields in lists]
-        add(function.__name__, _taking(len(lists), call), takes, _sql(kind._fields) + "[]" * many)
+        add(
+            function.__name__,
+            _with_arity(len(lists), call),
+            takes,
+            _sql(kind._fields) + "[]" * many,
+        )
 
 
-def _taking(n: int, call: Callable[..., pa.Array]) -> Callable[..., pa.Array]:
+def _with_arity(n: int, call: Callable[..., pa.Array]) -> Callable[..., pa.Array]:
     """Return the function with `n` parameters: the database would count `*columns` as one."""
     return (call, lambda a, b: call(a, b), lambda a, b, c: call(a, b, c))[n - 1]
 
 
-def _called(function: Callable[..., Any], many: bool, *columns: pa.ChunkedArray) -> pa.Array:
-    """Return the function's rows for every row of lists, NaN as NULL."""
+def _call_rows(function: Callable[..., Any], many: bool, *columns: pa.ChunkedArray) -> pa.Array:
+    """Return the results of a function for every row of lists, with NaN as NULL."""
     results: list[object] = []
     for row in zip(*columns, strict=True):
         result = function(*(array for rows in row for array in _arrays(rows)))

@@ -25,7 +25,7 @@ _BUFFER: Final = 8 << 20  # each is a request
 _CHANGED: Final = ("mtime", "updated", "LastModified", "last_modified", "created")
 """The names by which file systems give the time of the last change."""
 _VERSIONS: Final = ("etag", "ETag", "generation", "md5Hash", "VersionId", "checksum", "ino")
-"""The names by which they tell one content of a file from another."""
+"""The names by which file systems give the version of a file's content."""
 
 
 class Listed(NamedTuple):
@@ -43,7 +43,7 @@ def _uri(folder: str, place: str, path: str) -> str:
 
 
 def join(folder: str, *parts: str) -> str:
-    """Return the path of something below a folder."""
+    """Return the path of a file or folder below a folder."""
     if not is_remote(folder):
         return os.path.join(folder, *parts)
     first, chain, others = folder.partition("::")
@@ -56,7 +56,7 @@ def join(folder: str, *parts: str) -> str:
 
 
 def absolute(path: str) -> str:
-    """Return the path as a process with another working folder finds it."""
+    """Return a path that is the same in every working folder."""
     return path if is_remote(path) else os.path.abspath(path)
 
 
@@ -69,7 +69,7 @@ def exists(path: str) -> bool:
 
 
 def matches(pattern: str) -> list[str]:
-    """Return the files that a pattern matches, sorted; a file of that very name is one.
+    """Return the files that a pattern matches, sorted, or the one file of exactly that name.
 
     `*` and `?` match within a name, `**` also across folders.
     """
@@ -98,8 +98,9 @@ def matches(pattern: str) -> list[str]:
 
 
 def _info(system: Any, place: str) -> dict[str, Any] | None:
-    """Return what a file system knows of a path; None if there is nothing. Its `exists` and
-    `isfile` would also say so of what is refused, or does not answer."""
+    """Return a file system's entry of a path; None if there is nothing.
+
+    Its `exists` and `isfile` are False also after a refusal, or without an answer."""
     try:
         return dict(system.info(place))
     except FileNotFoundError:
@@ -122,26 +123,26 @@ class _Reading(io.RawIOBase):
         self._file = file
 
     def readable(self) -> bool:
-        """Return that it can be read."""
+        """Return True."""
         return True
 
     def seekable(self) -> bool:
-        """Return whether it can be read from any place."""
+        """Return whether `seek` works."""
         return bool(self._file.seekable())
 
     def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
-        """Go to a place; return which it is."""
+        """Move to a place in the file, and return it."""
         return int(self._file.seek(offset, whence))
 
     def readinto(self, buffer: Any, /) -> int:
-        """Read the next bytes into a buffer; return how many there were."""
+        """Read the next bytes into a buffer; return their number, 0 at the end."""
         with file_system(self._uri):
             data = self._file.read(len(buffer))
         buffer[: len(data)] = data
         return len(data)
 
     def close(self) -> None:
-        """Close it."""
+        """Close the file."""
         super().close()
         self._file.close()
 
@@ -155,8 +156,9 @@ def size(path: str) -> int:
 
 
 def version(path: str) -> tuple[int, str]:
-    """Return the size of a file of another file system, and what else changes with its content as
-    that tells it: a time, a tag or a generation."""
+    """Return the size of a remote file, and its other properties that change with its content.
+
+    These are a time, a tag or a generation, as far as its file system has them."""
     with file_system(path) as (system, place):
         info = system.info(place)
         marks = {name: info[name] for name in (*_CHANGED, *_VERSIONS) if info.get(name)}
@@ -184,7 +186,7 @@ def read_range(path: str, start: int, end: int) -> bytes:
 
 @contextmanager
 def writing(path: str) -> Iterator[BinaryIO]:
-    """Open a file to write; it appears when the block ends, whole, or not at all after an error.
+    """Open a file for writing; it appears whole at the end of the block, or not at all on an error.
 
     A pipe or a device, as /dev/stdout may be one, is written at once: it stays what it is.
     """
@@ -380,15 +382,10 @@ def _seconds(info: dict[str, Any]) -> float:
     return value.timestamp() if isinstance(value, datetime) else float(value)
 
 
-# --- the cache ---------------------------------------------------------------------------------
-
-
-# --- temporary files -----------------------------------------------------------------------------
-
-
 def check_name(what: str, name: str, is_path: bool = True) -> None:
-    """Check that a text of the system, or all of a path, is UTF-8: tables, databases and libraries
-    take no other. `what` names it in the message.
+    """Check that a name, or all of a path, is UTF-8, as tables, databases and libraries need it.
+
+    `what` says in the message whose name it is.
 
     Raises:
         UsageError: it is not.

@@ -1,4 +1,4 @@
-"""Declare the result tables, and read and write their files and the manifests of runs.
+"""Define the result tables, their files on disk, and the manifests of runs.
 
 A finished run's folder never changes, but for the title in its manifest. So later labels are in a
 separate table beside the runs: `DIR/labels/SHEET.parquet`. Its keys, response and unit, depend only
@@ -86,7 +86,7 @@ KEYS: dict[str, tuple[str, ...]] = {
 
 @cache
 def arrow_schema(table: str) -> pa.Schema:
-    """Return the Arrow schema of a table; an optional field is nullable, no other is."""
+    """Return the Arrow schema of a table, in which only optional fields are nullable."""
     plain = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
     hints = get_type_hints(RECORDS[table])
     fields = []
@@ -198,7 +198,7 @@ def _part_of(note: str, content: dict[str, Any]) -> Part:
 
 
 def label_files(directory: Path, table: str = LABELS) -> tuple[Path, ...]:
-    """Return the files of a table that is beside the runs of a folder, one a sheet, by name."""
+    """Return the files of a table of labels in a folder of runs, one for each sheet, by name."""
     return tuple(sorted((directory / table).glob("*.parquet")))
 
 
@@ -292,7 +292,7 @@ def manifest_of(folder: str) -> Manifest | None:
     Raises:
         RunError: it is damaged, or newer than this version can read.
     """
-    return _read(folder, checked_manifest)
+    return _read(folder, check_manifest)
 
 
 def retitle(folder: str, title: str) -> None:
@@ -310,7 +310,7 @@ def retitle(folder: str, title: str) -> None:
 
 def run_in(folder: Path) -> Run | None:
     """Return the finished run in a folder. Returns None and raises as `manifest_of` does."""
-    return _read(str(folder), lambda content: _run(folder, checked_manifest(content)))
+    return _read(str(folder), lambda content: _run(folder, check_manifest(content)))
 
 
 def _read(folder: str, make: Callable[[Manifest], T]) -> T | None:
@@ -318,8 +318,8 @@ def _read(folder: str, make: Callable[[Manifest], T]) -> T | None:
     return read_state(storage.join(folder, MANIFEST), remedy, make)
 
 
-def checked_manifest(manifest: Manifest) -> Manifest:
-    """Return a manifest; raise an error for an entry that is not as it was written."""
+def check_manifest(manifest: Manifest) -> Manifest:
+    """Return a manifest after a check of its entries."""
     if manifest["format"] != FORMAT:
         raise ValueError(f"format is {manifest['format']!r}, expected {FORMAT!r}")
     version = entry(manifest, "schema_version", int)

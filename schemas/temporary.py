@@ -53,7 +53,7 @@ def temporary_folder(within: str | None = None, prefix: str = "ufo-") -> Iterato
 
 @contextmanager
 def own_folder() -> Iterator[str | None]:
-    """Yield a folder that is deleted with this context; None where none can be written.
+    """Yield a folder that is deleted with this context; None if no folder can be written.
 
     Removes the folders of killed processes, with their semaphores and spilt queries. These are
     found by the process id.
@@ -67,7 +67,7 @@ def own_folder() -> Iterator[str | None]:
         except OSError:
             yield None
             return
-        stack.enter_context(_locked(folder))
+        stack.enter_context(_lock(folder))
         yield folder
 
 
@@ -91,7 +91,7 @@ def temporary_files_in_own_folder() -> Iterator[None]:
 
 
 @contextmanager
-def _locked(folder: str | Path) -> Iterator[None]:
+def _lock(folder: str | Path) -> Iterator[None]:
     """Hold the lock of a folder, which is released when this process ends in any way.
 
     Raises:
@@ -111,7 +111,7 @@ def _remove_left(shared: str) -> None:
         if not match or _lives(number := int(match[1])):
             continue
         # The process may live in another container, under this id: then it holds the lock.
-        with suppress(OSError), _locked(folder):
+        with suppress(OSError), _lock(folder):
             for path in _SEMAPHORES.glob(f"sem.loky-{number}-*"):
                 with suppress(OSError):
                     path.unlink()

@@ -1,5 +1,4 @@
-"""Decode texts, replace characters that tables cannot store, make texts safe to show, format
-quantities, and normalise names of hosts.
+"""Make texts from outside safe to store and to show.
 
 All text from outside passes through here: input, references, service requests, documents of an
 index, replies of models and of the web. Where such texts are shown, a spreadsheet must not run them
@@ -40,15 +39,16 @@ _FIRST_BYTES: Final = frozenset(mark[:1] for mark, _ in _MARKS)
 
 
 def marked_encoding(head: bytes) -> str | None:
-    """Return the encoding that a byte order mark names, but for UTF-8."""
+    """Return the encoding that a byte order mark names; None without one, or for UTF-8."""
     if head[:1] not in _FIRST_BYTES:  # fast path, for most texts
         return None
     return next((encoding for mark, encoding in _MARKS if head.startswith(mark)), None)
 
 
-def decoded(body: bytes, where: str = "") -> str:
-    """Return a text in UTF-8, or in the encoding that its byte order mark names; `where` says for
-    the message what the bytes are of.
+def decode(body: bytes, where: str = "") -> str:
+    """Decode a text in UTF-8, or in the encoding that its byte order mark names.
+
+    `where` says in the message to what the bytes belong.
 
     Raises:
         ValueError: it is in another encoding; the message says what to do.
@@ -64,14 +64,14 @@ def decoded(body: bytes, where: str = "") -> str:
         ) from None
 
 
-def without_nul(value: Any) -> Any:
+def replace_nul(value: Any) -> Any:
     """Return a JSON value with U+FFFD for each NUL in its texts; offsets stay the same."""
     if isinstance(value, str):
         return value.replace("\0", REPLACEMENT)
     if isinstance(value, list):
-        return [without_nul(item) for item in value]
+        return [replace_nul(item) for item in value]
     if isinstance(value, dict):
-        return {without_nul(key): without_nul(item) for key, item in value.items()}
+        return {replace_nul(key): replace_nul(item) for key, item in value.items()}
     return value
 
 
@@ -83,25 +83,24 @@ def storable(text: str) -> str:
 
 
 def quantity(n: int, noun: str, several: str = "") -> str:
-    """Return a number with its noun in singular or plural: `1 claim`, `2,000 claims`. `several` is
-    an irregular plural."""
+    """Return a number with its noun: `1 claim`, `2,000 claims`; `several` is an irregular plural."""
     return f"{n:,} {noun if n == 1 else several or f'{noun}s'}"
 
 
-def without_formula(text: str) -> str:
-    """Return the text with an apostrophe in front if a spreadsheet would run it as a formula, or if
-    it is a formula after apostrophes. A number stays unchanged."""
+def escape_formula(text: str) -> str:
+    """Return the text with an apostrophe before it if a spreadsheet would run it as a formula.
+
+    A formula after apostrophes gets another one. A number stays unchanged."""
     return f"'{text}" if _STARTS.match(text) and not _NUMBER.fullmatch(text) else text
 
 
-def with_formula(text: str) -> str:
-    """Return the original of a text that `without_formula` returned."""
-    return text[1:] if without_formula(text[1:]) == text else text
+def unescape_formula(text: str) -> str:
+    """Return the original of a text that `escape_formula` returned."""
+    return text[1:] if escape_formula(text[1:]) == text else text
 
 
 def is_utf8(text: str) -> bool:
-    """Return whether a text of the system (an argument, a file's name) is UTF-8: Python has a lone
-    surrogate for each other byte."""
+    """Return whether an argument or a file's name is UTF-8; if not, it has lone surrogates."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -110,13 +109,12 @@ def is_utf8(text: str) -> bool:
 
 
 def escaped(text: str) -> str:
-    r"""Return a text of the system with each byte that is not UTF-8 as `\udcff`, as `repr` has
-    it."""
+    r"""Return the text with each byte that is not UTF-8 escaped as in `repr` (`\udcff`)."""
     return text.encode(errors="backslashreplace").decode()
 
 
 def shell_command(words: Iterable[str]) -> str:
-    """Return a command line as a shell reads it; bash and zsh read a word that is not UTF-8."""
+    """Return a command line for a shell; only bash and zsh read a word that is not UTF-8."""
     return " ".join(shlex.quote(word) if is_utf8(word) else _in_bytes(word) for word in words)
 
 
@@ -126,7 +124,7 @@ def _in_bytes(word: str) -> str:
 
 
 def visible(text: str) -> str:
-    """Return the text with control characters written out (`\\x1b`) except line ends and tabs."""
+    """Return the text with all control characters but line ends and tabs escaped (`\\x1b`)."""
     return _STEERING.sub(lambda found: _written(found[0]), text)
 
 
@@ -138,7 +136,7 @@ _SECRET: Final = re.compile(
 )
 
 
-def without_secrets(text: str) -> str:
+def hide_secrets(text: str) -> str:
     """Return a text with `…` in place of passwords and keys in addresses and connection strings.
 
     `container@account` is no password.

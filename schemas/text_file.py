@@ -10,7 +10,7 @@ from typing import Final
 
 from ufo.schemas import storage
 from ufo.schemas.errors import reason_of
-from ufo.schemas.text import decoded
+from ufo.schemas.text import decode
 
 _NAMED: Final = re.compile(
     r"""(?: [^\n]{0,250} \. (?:txt|text|md|markdown|rst)
@@ -19,14 +19,14 @@ _NAMED: Final = re.compile(
         (?: \. (?:gz|bz2|zst) )?""",
     re.IGNORECASE | re.VERBOSE,
 )
-"""What has the form of a file's name: it may have blanks only if it ends as a text file does."""
+"""The form of a file's name, which may have blanks only with the extension of a text file."""
 _ADDRESS: Final = re.compile(r"[a-z][a-z0-9+.-]*://\S+", re.IGNORECASE)
 _LONGEST: Final = 4_096
-"""Bytes of a path on Linux; a longer text is none."""
+"""The length of the longest path on Linux, in bytes."""
 
 
 def is_file(text: str) -> bool:
-    """Return whether a text is the path of something on this machine, or an address (`gs://…`)."""
+    """Return whether a text is an existing path on this machine, or an address (`gs://…`)."""
     try:
         return is_address(text) or (len(text) < _LONGEST and os.path.exists(text))
     except ValueError:  # a NUL
@@ -39,8 +39,7 @@ def is_address(text: str) -> bool:
 
 
 def looks_like_file(text: str) -> bool:
-    """Return whether a person may mean a file by a text: it is the path of one, or has the form of
-    a file's name, such as `about.txt`."""
+    """Return whether a text is the path of a file, or has the form of one, such as `about.txt`."""
     return is_file(text) or _NAMED.fullmatch(text.strip()) is not None
 
 
@@ -63,16 +62,16 @@ def text_of(body: bytes) -> str:
     Raises:
         ValueError: there is no text in them; the message says why.
     """
-    # Both import pyarrow, which is slow and large: `import ufo` and the readers of web pages come
-    # here, and read no such file.
-    from ufo.schemas.compression import compression_of, decompressed
+    # Both import pyarrow, which is slow and large. `import ufo` and readers of web pages import
+    # this module, and do without.
+    from ufo.schemas.compression import compression_of, decompress
     from ufo.schemas.rows import HEAD_BYTES, PARQUET, format_of
 
     if compression := compression_of(body):
-        body = b"".join(decompressed(compression, [body]))
+        body = b"".join(decompress(compression, [body]))
     form = format_of(body[:HEAD_BYTES])
     if form == PARQUET:
         raise ValueError("it is Parquet; give text")
     if compression_of(body):
         raise ValueError("it is compressed twice")
-    return decoded(body)
+    return decode(body)

@@ -1,7 +1,7 @@
 """Make docs/flags.md of the declarations of the options.
 
 python scripts/flags.py --write     writes it
-python scripts/flags.py --check     exit 1 where that is not what the options are now
+python scripts/flags.py --check     exit 1 if the file is out of date
 """
 
 import argparse
@@ -44,7 +44,7 @@ def row(option: Option) -> str:
 
 
 def bounds(option: Option) -> str:
-    """Return what the value of an option may be."""
+    """Return the allowed values of an option in words."""
     if option.choices:
         return ", ".join(f"`{value}`" for value in option.choices)
     if option.low is None:
@@ -62,7 +62,7 @@ def table(title: str, options: Iterable[Option]) -> Iterator[str]:
 
 
 def text() -> str:
-    """Return what docs/flags.md holds."""
+    """Return the content of docs/flags.md."""
     lines = [_HEAD, "## `ufo evaluate`"]
     for title, options in groups.GROUPS.items():
         lines += table(title, (one for one in options if not one.expert))
@@ -86,7 +86,7 @@ def text() -> str:
 
 
 def write_or_check(file: Path, content: str) -> int:
-    """Write the generated file, or check that it is current; returns the exit code."""
+    """Write the generated file, or check that it is current; return the exit code."""
     parser = argparse.ArgumentParser(description=f"Make {file.name} of the options.")
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--write", action="store_true", help="write the file")
@@ -101,7 +101,7 @@ def write_or_check(file: Path, content: str) -> int:
 
 
 def main() -> int:
-    """Write docs/flags.md, or check that it is current; returns the exit code."""
+    """Write docs/flags.md, or check that it is current; return the exit code."""
     return write_or_check(FILE, text())
 
 

@@ -1,7 +1,7 @@
 """Make ufo/pipelines/options/keywords.py of the declarations of the options.
 
 python scripts/keywords.py --write     writes it
-python scripts/keywords.py --check     exit 1 where it is not what the options are now
+python scripts/keywords.py --check     exit 1 if the file is out of date
 
 The file types the keywords of `ufo.evaluate`, `ufo.check` and `ufo.recall` for editors and mypy,
 which cannot run the declarations.
@@ -51,11 +51,13 @@ def annotation(option: Option) -> str:
     return option.kind.__name__
 
 
-def typed(
+def class_lines(
     name: str, base: str, options: Iterable[Option], every: Iterable[Option]
 ) -> Iterator[str]:
-    """Yield the lines of a class with the keywords of these options; its docstring has the help of
-    `every` one, of its base class too."""
+    """Yield the lines of a class with the keywords of `options`, and the help of `every` option.
+
+    `every` includes the options of its base class.
+    """
     yield f"\n\nclass {name}({base}, total=False):"
     yield '    """Options by keyword:\n'
     for option in every:
@@ -67,14 +69,14 @@ def typed(
 
 
 def text() -> str:
-    """Return what the file holds."""
+    """Return the content of the file."""
     shared = [option for option in OF_EVALUATE_KEYWORDS if option in OF_CHECK_KEYWORDS]
     others = [option for option in OF_EVALUATE_KEYWORDS if option not in shared]
     lines = [
         _HEAD,
-        *typed("CheckKeywords", "TypedDict", shared, shared),
-        *typed("EvaluateKeywords", "CheckKeywords", others, OF_EVALUATE_KEYWORDS),
-        *typed("RecallKeywords", "TypedDict", OF_RECALL_KEYWORDS, OF_RECALL_KEYWORDS),
+        *class_lines("CheckKeywords", "TypedDict", shared, shared),
+        *class_lines("EvaluateKeywords", "CheckKeywords", others, OF_EVALUATE_KEYWORDS),
+        *class_lines("RecallKeywords", "TypedDict", OF_RECALL_KEYWORDS, OF_RECALL_KEYWORDS),
     ]
     formatted = subprocess.run(
         [sys.executable, "-m", "ruff", "format", "--stdin-filename", str(FILE), "-"],
@@ -87,7 +89,7 @@ def text() -> str:
 
 
 def main() -> int:
-    """Write the file, or check that it is current; returns the exit code."""
+    """Write the file, or check that it is current; return the exit code."""
     return write_or_check(FILE, text())
 
 

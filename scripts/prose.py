@@ -41,7 +41,7 @@ def prose(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def problems(text: str, settings: dict[str, Any]) -> Iterator[tuple[int, str]]:
-    """Yield what is advised against in a text, each with its line, from 0."""
+    """Yield the problems of a text, each with its line, from 0."""
     text = blank(text, _CODE)
     for pattern, better in settings["words"].items():
         for match in re.finditer(pattern.replace(" ", r"\s+"), text, re.IGNORECASE):
@@ -70,7 +70,7 @@ def sentences(text: str) -> list[tuple[int, list[str]]]:
 
 
 def tracked() -> list[Path]:
-    """Return the files that are checked by default."""
+    """Return the tracked files that are checked by default."""
     names = ("docs/*.md", "README.md", "CONTRIBUTING.md", "SECURITY.md", "*.py")
     without = (":!tests", ":!benchmarks", ":!docs/flags.md", ":!docs/tables.md")
     listed = subprocess.run(["git", "ls-files", *names, *without], cwd=ROOT, capture_output=True,
@@ -79,7 +79,7 @@ def tracked() -> list[Path]:
 
 
 def main() -> int:
-    """Print every problem as FILE:LINE; returns the exit code."""
+    """Print every problem as FILE:LINE; return the exit code."""
     settings = tomllib.loads(SETTINGS.read_text(encoding="utf-8"))
     count = 0
     for path in [Path(name) for name in sys.argv[1:]] or tracked():

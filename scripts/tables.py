@@ -1,7 +1,7 @@
 """Make docs/tables.md of the records and the views.
 
 python scripts/tables.py --write     writes it
-python scripts/tables.py --check     exit 1 where that is not what they are now
+python scripts/tables.py --check     exit 1 if the file is out of date
 """
 
 import sys
@@ -27,7 +27,7 @@ explains labels, modes and scores. `python scripts/tables.py --write` makes this
 
 
 def text() -> str:
-    """Return what docs/tables.md holds."""
+    """Return the content of docs/tables.md."""
     lines = [
         _HEAD,
         "## Tables\n",
@@ -48,7 +48,7 @@ def text() -> str:
 
 
 def main() -> int:
-    """Write docs/tables.md, or check that it is current; returns the exit code."""
+    """Write docs/tables.md, or check that it is current; return the exit code."""
     return write_or_check(FILE, text())
 
 

@@ -1,5 +1,4 @@
-"""Run the step `check`: verify the open units of one response against one source, and settle
-verdicts."""
+"""Step `check`: verify the open units of one response against one source."""
 
 import asyncio
 import logging
@@ -69,8 +68,7 @@ async def check(open_units: OpenUnits, source: FactSource, judge: Judge) -> Chec
 async def check_parts(
     open_units: OpenUnits, source: FactSource, judge: Judge
 ) -> AsyncIterator[tuple[OpenUnits, Checked]]:
-    """Check the open units like `check`, but yield units with their results as soon as they are
-    judged.
+    """Check the open units like `check`, but yield results as soon as their units are judged.
 
     A judge that computes in this process verifies unit by unit. A remote judge verifies all units
     together, to need few calls, and yields once.
@@ -176,7 +174,7 @@ def _error_rows(
 def settle(
     open_units: OpenUnits, checked: Checked, tie: str
 ) -> tuple[list[Verdict], OpenUnits | None]:
-    """Apply Multi-Seq after one source: return its verdicts, and the units that are still open."""
+    """Return the verdicts of Multi-Seq after one source, and the units that are still open."""
     before = by_unit(open_units.tallies)
     decided: list[Verdict] = []
     units = []
@@ -192,7 +190,7 @@ def settle(
 
 
 def undecided(open_units: OpenUnits, tie: str) -> list[Verdict]:
-    """Apply Multi-Seq after the last source: return the verdicts of units without an answer."""
+    """Return the verdicts of Multi-Seq on units without an answer, after the last source."""
     return pooled_verdicts(open_units.response_id, open_units.tallies, SEQ, tie)
 
 

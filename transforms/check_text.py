@@ -124,7 +124,7 @@ async def check_text(
 
 
 def gather(extracted: Extracted, answers: Sequence[SourceAnswered]) -> CheckedText:
-    """Return the rows of the events so far, in the order of the sources."""
+    """Return the rows of all events so far, in the order of the sources."""
     rows = CheckedText.of(extracted)
     passages: dict[str, Passage] = {}
     for answer in sorted(answers, key=lambda one: one.position):
@@ -225,7 +225,7 @@ def score_text(
     tie: str,
     selection: Selection | None = None,
 ) -> Scores:
-    """Return the scores that follow from the selected evidence of a text, by default from all."""
+    """Return the scores of a text from its selected evidence, by default from all."""
     return score(
         rows.fact_units,
         rows.evidence,

@@ -1,7 +1,7 @@
-"""Tell which column of somebody else's data set is probably which key of a record.
+"""Guess the columns of a data set that have the keys of a record.
 
-The columns of the usual tools are known, also those inside of objects and lists. What is found here
-is proposed to people and never mapped by itself.
+The columns of the usual tools are known, also those inside of objects and lists. A guess is
+proposed to people and never mapped by itself.
 """
 
 import difflib
@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from ufo.schemas.label_words import label_of
-from ufo.schemas.row import OF_CELLS, opened, value_at
+from ufo.schemas.row import OF_CELLS, parse_nested, value_at
 
 FIELDS: Final = (
     "response",
@@ -61,11 +61,11 @@ NAMES: Final = frozenset((*FIELDS, *ALIASES, *_USUAL))
 _TEXTS: Final = ("response", "model", "question", "dataset", "language")
 _LISTS: Final = ("claims", "spans", "sentence_labels")
 _GIVEN: Final = ("doc", "item", "example", "vars")
-"""Columns with what a tool was given, in which an answer is the right one, not the model's."""
+"""Columns with the input of a tool, in which an answer is the right one, not the model's."""
 _OF_THE_WHOLE: Final = ("reference_answers", "claims", "label", "metadata")
-"""Keys whose column has nothing for another key in it."""
+"""Keys whose column has no value for another key in it."""
 _CONTENTS: Final = ("text", "content", "value", "message")
-"""Names that say nothing of what a text is: the name of the object around it does."""
+"""Names that do not describe their text: the name of the object around it does."""
 _DEEPEST: Final = 6
 _WIDEST: Final = 50
 _ASKED: Final = ("response", "question", "reference_answers")
@@ -102,8 +102,10 @@ def likely_columns(names: Sequence[str]) -> dict[str, str]:
 
 
 def likely_paths(raw: Mapping[str, Any]) -> dict[str, str]:
-    """Return the column, or the path to a value inside of one, that probably has each key of a
-    record; only keys whose value there can be used."""
+    """Return the column, or the path inside of one, that probably has each key of a record.
+
+    Keys whose value there cannot be used are left out.
+    """
     best: dict[str, tuple[tuple[bool, int, int, int], str]] = {}
     for column, value in raw.items():
         if column == OF_CELLS or "," in column or column != column.strip():
@@ -112,36 +114,40 @@ def likely_paths(raw: Mapping[str, Any]) -> dict[str, str]:
             for key, rank in _keys(part):
                 if _fits(key, part.value) and value_at(raw, part.path) == part.value:
                     # What a cell of JSON holds is rather a text than the cell is.
-                    is_cell = key in _TEXTS and opened(part.value) is not part.value
+                    is_cell = key in _TEXTS and parse_nested(part.value) is not part.value
                     candidate = (is_cell, len(part.names), rank, len(part.path)), part.path
                     best[key] = min(candidate, best.get(key, candidate))
     return {key: best[key][1] for key in FIELDS if key in best}
 
 
 def map_advice(name: str, value: object) -> str | None:
-    """Return what to give to `--map` to read an unknown column, such as `response=outputs.answer`;
-    None if its name means no key, or the key cannot have its value."""
+    """Return a value for `--map` that reads an unknown column, such as `response=outputs.answer`.
+
+    It is None if the column's name means no key, or the key cannot have its value.
+    """
     key = nearest_key(name)
     paths = likely_paths({name: value})
     return f"{key}={paths[key]}" if key in paths else None
 
 
 def map_value(raw: Mapping[str, Any], columns: Mapping[str, str], wanted: str) -> str:
-    """Return the value for `--map` that reads a wanted key of a record, as a shell reads it, with
-    the columns that `--map` names already; "" if no column probably has the key."""
+    """Return the value for `--map` that reads a wanted key, "" if no column probably has it.
+
+    It is quoted for a shell, and has the columns that `--map` names already.
+    """
     paths = likely_paths(raw)
     if wanted not in paths:
         return ""
     chosen = {key: path for key, path in columns.items() if _fits(key, value_at(raw, path))}
     for key in dict.fromkeys((*_ASKED, wanted)):
-        there = value_at(raw, chosen.get(key, key))
-        if key in paths and paths[key] != key and not _fits(key, there):
+        value = value_at(raw, chosen.get(key, key))
+        if key in paths and paths[key] != key and not _fits(key, value):
             chosen[key] = paths[key]
     return shlex.quote(",".join(f"{key}={path}" for key, path in chosen.items()))
 
 
 def paths_of(column: str, value: object) -> list[str]:
-    """Return a column and the paths to what is in it that `--map` may name."""
+    """Return the paths that `--map` may name in a column, the column itself first."""
     return [part.path for part in _parts(_Part((column,), column, value))]
 
 
@@ -150,22 +156,25 @@ def _folded(name: str) -> str:
 
 
 def _named(name: str) -> str:
-    """Return a column's name as it stands in the lists here."""
+    """Return a column's name in the spelling of the lists of this module."""
     return name.casefold().strip().replace(" ", "_").replace("-", "_")
 
 
 def _parts(part: _Part) -> Iterator[_Part]:
-    """Yield a value of a record and what is in it: all members of objects, of lists the first, and
-    of the messages of a chat the last ones."""
+    """Yield a value of a record and the values in it, at any depth.
+
+    These are all members of an object, the first item of a list, and the last message of each role
+    in a chat.
+    """
     yield part
-    value = opened(part.value)
+    value = parse_nested(part.value)
     if len(part.names) >= _DEEPEST:
         return
     if isinstance(value, dict):
         texts = [name for name, item in value.items() if isinstance(item, str) and item.strip()]
         for name, item in [*value.items()][:_WIDEST]:
             if name and not re.search(r"[.,\[\]]", name) and name == name.strip():
-                # The only text of a column says by the column's name what it is.
+                # The only text of a column is described by the column's name.
                 is_only = texts == [name] and part.path == part.names[0]
                 known = _CONTENTS[0] if is_only and _named(name) not in _RANKS else name
                 names = (*part.names, known)
@@ -181,14 +190,16 @@ def _parts(part: _Part) -> Iterator[_Part]:
 
 
 def _role(item: object) -> str:
-    """Return whose turn of a chat an item is, "" if it is none."""
+    """Return the role of a message of a chat, "" for any other item."""
     role = item.get("role") if isinstance(item, dict) else None
     return role if isinstance(role, str) else ""
 
 
 def _keys(part: _Part) -> Iterator[tuple[str, int]]:
-    """Yield the keys that a value may have by the names on the way to it, with the rank of the name
-    that says so: a low one is usual."""
+    """Yield the keys of a record that a value may belong to, by the names on the way to it.
+
+    Each has the rank of the name that means it: the lower, the more usual.
+    """
     names = [_named(name) for name in part.names]
     around = [_USUAL.get(name, name) for name in names[:-1]]
     whole = next((at for at, key in enumerate(around) if key in _OF_THE_WHOLE), None)

@@ -1,4 +1,4 @@
-"""Run coroutines concurrently, and cancel the others at the first error."""
+"""Run coroutines concurrently, until the first error."""
 
 import asyncio
 from collections.abc import Awaitable, Iterable

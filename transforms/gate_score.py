@@ -1,4 +1,4 @@
-"""Say which score a gate looks at, where some responses have no claim.
+"""The score that a gate looks at, where some responses have no claim.
 
 Every gate on the score takes the option `no_claim`: `--fail_under`, `Check.gate_score`, and the
 integrations with pytest, Inspect and DeepEval. It changes no score in tables or reports.
@@ -16,7 +16,7 @@ NO_CLAIM: Final = {
     "pass": "it counts as 1",
     "fail": "it counts as 0",
 }
-"""What a response without a claim means for a gate."""
+"""The ways to count a response without a claim in a gate, with their help."""
 _COUNTS_AS: Final = {"pass": 1.0, "fail": 0.0}
 
 
@@ -28,7 +28,7 @@ BLANK: Final = {
     "n_without_units": 1,
     "n_not_extracted": 0,
 }
-"""The row of a response that says nothing."""
+"""The row of a response without text."""
 
 
 def gate_score(row: Mapping[str, Any], no_claim: str = LEFT_OUT) -> float | None:
@@ -57,7 +57,7 @@ def gate_score(row: Mapping[str, Any], no_claim: str = LEFT_OUT) -> float | None
         return None if why_no_score(row) else score
     total: float = (score or 0.0) * row["n_scored"]
     total += _COUNTS_AS[no_claim] * silent
-    # A mean that is the limit itself is not to miss it by the last bit of a product.
+    # A mean that equals the limit must not miss it by a rounding error.
     return round(total / (int(row["n_scored"]) + silent), 12)
 
 
@@ -68,5 +68,5 @@ def check_no_claim(word: str) -> None:
 
 
 def n_silent(row: Mapping[str, Any]) -> int:
-    """Return how many responses of a row have no claim, and not for a failed extraction."""
+    """Return the number of responses without a claim, less those whose extraction failed."""
     return int(row["n_without_units"] - row["n_not_extracted"])

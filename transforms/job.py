@@ -1,4 +1,4 @@
-"""Describe the job of a run, which every worker gets."""
+"""The job of a run: the options that every worker gets."""
 
 import os
 from collections.abc import Collection, Mapping
@@ -24,7 +24,7 @@ COUNTED = "ufo."
 
 
 WAITING = "waiting"
-"""What counts responses that wait for the reply to a request in a batch."""
+"""The counter of responses that wait for the reply to a request in a batch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +70,10 @@ class Job:
 
     @property
     def counts_log(self) -> str | None:
-        """The log of the steps' counts. None where requests are sent in batches: a response is then
-        read in several passes."""
+        """The log of the steps' counts, None where requests are sent in batches.
+
+        A response is then read in several passes.
+        """
         in_rounds = self.client is not None and self.client.batch is not None
         return None if in_rounds else self.usage_log
 
@@ -83,8 +85,10 @@ class Job:
         return replace(self, judge=judge, context=self.context.among(workers))
 
     def elsewhere(self) -> "Job":
-        """Return the job with absolute paths and explicit base URLs, for processes with another
-        working folder and environment."""
+        """Return the job with absolute paths and explicit base URLs.
+
+        It is for processes with another working folder and environment.
+        """
         sources = [replace(one, options=self._absolute(one.options)) for one in self.sources]
         judge = replace(self.judge, options=self._absolute(self.judge.options))
         if judge.llm is not None and judge.llm.prompts_dir is not None:

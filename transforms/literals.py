@@ -1,4 +1,4 @@
-"""Read lists that stand in a text, as spreadsheets and data frames write them: JSON, Python, NumPy.
+"""Read lists from cells, as spreadsheets and data frames write them: JSON, Python, NumPy.
 
 `["a", "b"]`, `['a', "b's"]`, `('a', 'b')`, `{'a', 'b'}`, `['a' 'b']` over one line or several,
 `[np.str_('a')]`, `array(['a'], dtype=object)` and `frozenset({'a'})` are lists of two texts, or of
@@ -33,7 +33,7 @@ _SHOWN: Final = 60
 
 
 def structure_of(value: object, name: str) -> object:
-    """Return the list or object that a text holds, as in cells of CSV; other values unchanged.
+    """Return the list or object in a text, as in cells of CSV; any other value unchanged.
 
     `name` is the value's key, for the message.
 
@@ -62,7 +62,7 @@ def structure_of(value: object, name: str) -> object:
 
 
 def _items(text: str) -> list[str | None] | None:
-    """Return the texts of a list of Python or NumPy; None if it is not one, whole."""
+    """Return the items of a list of Python or NumPy, None if the text is not a whole one."""
     opening = _OPENING.match(text)
     if opening is None:
         return None
@@ -73,7 +73,7 @@ def _items(text: str) -> list[str | None] | None:
         commas += bool(match["comma"])
         try:
             items.append(_text_of(match["item"]))
-        except SyntaxError:  # an escape that is none, as in a path of Windows
+        except SyntaxError:  # an invalid escape, as in a path of Windows
             return None
     rest = text[at:].lstrip()
     if not rest.startswith(_CLOSING[opening[1]]):
@@ -96,8 +96,7 @@ def _text_of(item: str) -> str | None:
 
 
 def _ends_early(text: str) -> bool:
-    """Return whether the first bracket of a text is closed before its end: it is no list, but a
-    text that begins with a bracket."""
+    """Return whether the first bracket of a text is closed before its end: it is no list then."""
     if text.startswith("("):
         return True  # brackets around words are more usual than a tuple that cannot be read
     depth = 0

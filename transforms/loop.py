@@ -70,7 +70,7 @@ def process_loop() -> asyncio.AbstractEventLoop:
 
 
 class _Fork(threading.local):
-    """The fork that a thread is about to make: what lets the loop go on after it."""
+    """The fork that a thread is about to make, with the event that lets the loop go on after it."""
 
     over: threading.Event | None = None
 

@@ -1,7 +1,7 @@
-"""Record what a plug-in raises: which exceptions are its own, and what the tables say of them.
+"""Record the exceptions of plug-ins in the tables.
 
-A request of ours that failed says so by itself, with a reason. Any other exception is an error in
-the plug-in's code, and its row names the plug-in.
+A failed request of ufo has its own message and reason. Any other exception is an error in the
+plug-in's code, and its row names the plug-in.
 """
 
 import os
@@ -28,7 +28,7 @@ _IN_URL = re.compile(r"(?<=://)[^/@\s]+@")
 
 
 def passes(error: BaseException) -> bool:
-    """Return whether an exception of a plug-in is raised on: it ends or interrupts the run."""
+    """Return whether an exception of a plug-in ends or interrupts the run, so that it is raised."""
     return isinstance(error, _NOT_ITS_OWN) or ends_run(error)
 
 
@@ -41,8 +41,10 @@ def reason_of(error: BaseException) -> str:
 
 @contextmanager
 def named_errors(plugin: str) -> Iterator[None]:
-    """Raise an exception of a plug-in's code as a PluginError that names it, for example
-    `source web, open()`."""
+    """Raise an exception of a plug-in's code as a PluginError that names the plug-in.
+
+    An example of `plugin` is `source web, open()`.
+    """
     try:
         yield
     except Exception as error:
@@ -57,7 +59,7 @@ def failure_of(step: str, key: str, plugin: str, error: BaseException) -> Failur
 
 
 def message_of(error: BaseException, plugin: str = "") -> str:
-    """Return what a table says of an exception: without secrets, cut and escaped."""
+    """Return the message of an exception for a table: without secrets, cut and escaped."""
     text = _said_by(error)
     if plugin and not isinstance(error, _OF_REQUESTS):
         text = f"{ERROR_IN}{plugin}: {type(error).__name__}" + (f": {text}" if text else "")

@@ -70,8 +70,10 @@ class Registry(Generic[P]):
         return sorted(_declared(self.group))
 
     def about(self, type_name: str) -> dict[str, Any]:
-        """Return a description of a type: package, first line of the docstring, and options with
-        defaults. Raises what `load` raises."""
+        """Return the package of a type, the first line of its docstring, and its options.
+
+        Raises what `load` raises.
+        """
         kind = self.load(type_name)
         distribution = _declared(self.group)[type_name].dist
         return {
@@ -144,8 +146,7 @@ class Registry(Generic[P]):
         return type(spec.instance) if spec.instance is not None else self.load(spec.type)
 
     def parameters(self, spec: Spec) -> Mapping[str, inspect.Parameter]:
-        """Return the options of the spec's class, its constructor's parameters; none of a ready
-        instance."""
+        """Return the options of the spec's class, none for a ready instance."""
         return {} if spec.instance is not None else options_of(self.kind(spec))
 
     def make(self, spec: Spec, flags: Mapping[str, Any] | None = None, context: object = None) -> P:
@@ -175,7 +176,7 @@ class Registry(Generic[P]):
         except Exception as error:
             raise PluginError(
                 f"the {self.noun} {spec.name!r} ({spec.type}) cannot be made with "
-                f"{without_secrets(options)}: "
+                f"{hide_secrets(options)}: "
                 f"{type(error).__name__}: {error}"
             ) from error
 
@@ -191,9 +192,9 @@ class Registry(Generic[P]):
             value = getattr(plugin, name, None)
             if isinstance(value, (str, int, float, bool)):
                 options.setdefault(name, value)
-        return without_secrets(options)
+        return hide_secrets(options)
 
-    def described(self, spec: Spec, plugin: P) -> dict[str, Any]:
+    def fingerprint_entry(self, spec: Spec, plugin: P) -> dict[str, Any]:
         """Return the entry of a plug-in in a run's fingerprint."""
         with named_errors(f"{self.noun} {spec.name}, fingerprint()"):
             own = plugin.fingerprint()
@@ -224,7 +225,7 @@ def takes_context(kind: type) -> bool:
     return CONTEXT in inspect.signature(kind).parameters
 
 
-def without_secrets(options: Mapping[str, Any]) -> dict[str, Any]:
+def hide_secrets(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options with `***` as the value of each whose name suggests a secret."""
     return {
         name: "***" if any(word in name.lower() for word in _SECRETS) else value

@@ -17,7 +17,7 @@ from ufo.schemas.errors import DoesNotFit, UsageError, unknown_value
 from ufo.schemas.label_words import label_of
 from ufo.schemas.records import Failure, GivenClaim, InputRecord, LabelledSpan, content_id
 from ufo.schemas.row import OF_CELLS, UnusableValue, json_of, kind_of, object_of, value_at
-from ufo.schemas.text import quantity, without_nul
+from ufo.schemas.text import quantity, replace_nul
 from ufo.transforms.columns import ALIASES, FIELDS, map_value
 from ufo.transforms.literals import structure_of
 from ufo.transforms.sentences import segment
@@ -171,7 +171,7 @@ def label_value(value: object, where: str, lost: Lost, between: bool = True) -> 
 
 MAX_LINE_BYTES = 4 * 1024 * 1024
 _MAX_SHOWN = 4096
-_CELLS_MARK = f', "{OF_CELLS}": true'  # not part of what the user's file has
+_CELLS_MARK = f', "{OF_CELLS}": true'  # not in the user's file
 _HASHED: Final = json.JSONEncoder(default=astuple)
 _said = attrgetter(*(field.name for field in fields(InputRecord) if field.name != "key"))
 
@@ -191,7 +191,7 @@ def parse(
 ) -> InputRecord | Failure:
     """Return the record of one line (`key` is `file:line` or `file@byte`), or a failure.
 
-    `columns` are other names of a record's keys, or paths as in `outputs.answer`. `keys` is called
+    `columns` has other names of a record's keys, or paths as in `outputs.answer`. `keys` is called
     with each object, and `unknown` with the values of unknown keys of a record, which go into its
     `metadata`. A given claim that cannot be used and a label that cannot be read are not in the
     record, and `left_out` is called with the failure of each. A response without `id` gets a hash
@@ -225,7 +225,7 @@ def record_hash(record: InputRecord) -> str:
 def failure(key: str, error_type: str, message: str, line: bytes) -> Failure:
     """Return the `failures` row of a line, or of a claim; its text is cut at 4 KiB."""
     shown = line[:_MAX_SHOWN].decode("utf-8", "backslashreplace").replace(_CELLS_MARK, "")
-    return Failure("read", key, error_type, message, without_nul(shown)[:_MAX_SHOWN])
+    return Failure("read", key, error_type, message, replace_nul(shown)[:_MAX_SHOWN])
 
 
 def _shown(value: object) -> bytes:
@@ -254,8 +254,8 @@ def _record(
     raw, others = sort_columns(row, columns)
     lost = lost_labels(key, row, left_out)
     if "response" not in raw:
-        there = f"; there are: {', '.join(others)}"[:200] if others else ""
-        raise UnusableValue(f"`response` is missing{there}{_hint(row, columns, 'response')}")
+        found = f"; there are: {', '.join(others)}"[:200] if others else ""
+        raise UnusableValue(f"`response` is missing{found}{_hint(row, columns, 'response')}")
     text = _text(raw, "response", row, columns)
     if text is None or not text.strip():
         raise UnusableValue("`response` is empty")
@@ -293,7 +293,7 @@ def _record(
 def _text(
     raw: Mapping[str, Any], name: str, row: Mapping[str, Any], columns: Columns
 ) -> str | None:
-    """Return a text of a record; the error names a `--map` that finds one inside of the value."""
+    """Return a text of a record; an error advises a `--map` that finds a text inside the value."""
     try:
         return text_value(raw, name)
     except UnusableValue as error:
@@ -345,7 +345,7 @@ _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, sort_keys=True, allow_nan
 
 
 def _written(item: Mapping[str, Any]) -> str | None:
-    """Return JSON for a table, None if it cannot store the value; 1e999 is infinite in Python."""
+    """Return the JSON of an object, None if a table cannot store it, as 1e999 (infinite)."""
     try:
         text = _ENCODER.encode(_without_nulls(item))
         text.encode()

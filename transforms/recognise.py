@@ -1,6 +1,6 @@
 """Recognise a file of responses by its first and last bytes, before it is evaluated.
 
-It reads these bytes by the readers that evaluate the file, so that what it says holds there.
+The bytes are read by the readers that evaluate the file, so that the result holds there.
 """
 
 import io
@@ -29,13 +29,13 @@ from ufo.schemas.rows import (
     layers_of,
     lines_of,
     parquet_shape,
-    unwrapped,
+    unwrap,
 )
 from ufo.schemas.text import marked_encoding, quantity
-from ufo.transforms.columns import NAMES, likely_paths, paths_of, likely_columns
+from ufo.transforms.columns import NAMES, likely_columns, likely_paths, paths_of
 
 PART_BYTES: Final = 1 << 18
-"""How many of the first and of the last bytes of a file are needed."""
+"""The number of first bytes, and of last bytes, of a file that are needed."""
 
 _COMPRESSED: Final = (GZIP, BZIP2, ZSTD)
 _RECORDS: Final = 20  # of the beginning, whose keys are looked at
@@ -49,10 +49,10 @@ _ACCEPTED: Final = "give JSON Lines, a JSON array, CSV or Parquet"
 
 @dataclass
 class Recognised:
-    """What a file is: its format in words, its columns with the paths to what is in them, and the
-    column of each key of a record, as far as names and values show it.
+    """The format of a file in words, its columns, and the column of each key of a record.
 
-    `columns` are none where the bytes do not have them. `refused` says why the file cannot be
+    `columns` have the paths to the values in them, and are none where the bytes do not have them.
+    `fields` are as far as names and values show them. `refused` says why the file cannot be
     evaluated and what to do, "" where it can. `is_text`: it is a text in place of data.
     """
 
@@ -64,12 +64,14 @@ class Recognised:
 
 
 class _Unsent(ValueError):
-    """Bytes are asked for that were not sent."""
+    """An error for bytes that were not sent."""
 
 
 def recognise(head: bytes, tail: bytes = b"", size: int = 0) -> Recognised:
-    """Return what a file of `size` bytes is, from its first bytes and, for Parquet, its last ones:
-    `tail` is what follows `head`, or the end of the file."""
+    """Return the format and columns of a file of `size` bytes, from its first and last bytes.
+
+    `tail`, which Parquet needs, follows `head` or is the end of the file.
+    """
     if not head.strip(b"\0\t\n\v\f\r \xef\xbb\xbf\xff\xfe"):
         blank = "it has nothing but white space" if head else "it is empty"
         return Recognised(refused=f"{blank}; {_ACCEPTED}")
@@ -77,7 +79,7 @@ def recognise(head: bytes, tail: bytes = b"", size: int = 0) -> Recognised:
         forms, plain = layers_of(head, NAMES)
         is_whole = size <= len(head) and (len(forms) == 1 or len(plain) < HEAD_BYTES)
         if size <= len(head) and forms[0] in _COMPRESSED:
-            unwrapped(forms[0], io.BytesIO(head)).read(_MOST_PLAIN)
+            unwrap(forms[0], io.BytesIO(head)).read(_MOST_PLAIN)
         return _read(forms, head, plain, is_whole, _Ends(head, tail, size))
     except InputDamaged as error:
         return Recognised(refused=f"{error}; copy or compress it again")
@@ -127,8 +129,10 @@ def _read(
 
 
 def _several(row: dict[str, Any], path: str) -> str:
-    """Return the name of the list of an object whose first element alone has the response, although
-    there are others; "" if there is none."""
+    """Return the name of a list in an object that has several responses, "" for none.
+
+    The path is to the response in its first element, so that the others would be ignored.
+    """
     name, first, _ = path.partition("[0]")
     values = row.get(name)
     return name if first and isinstance(values, list) and len(values) > 1 else ""
@@ -154,7 +158,7 @@ def _is_prose(header: Sequence[str], recognised: Recognised, n_lines: int) -> bo
 
 
 def _of_row(kind: str, row: dict[str, Any]) -> Recognised:
-    """Return what is recognised by names and values; a value None is not known."""
+    """Return the columns and fields of a row by names and values; None is an unknown value."""
     by_name = {key: name for key, name in likely_columns([*row]).items() if row[name] in (None, "")}
     fields = by_name | likely_paths(row)
     within = [path for name, value in row.items() for path in paths_of(name, value)[1:]]
@@ -253,7 +257,7 @@ def _parquet(forms: Sequence[str], ends: _Ends) -> Recognised:
 
 
 def _like(kind: pa.DataType) -> Any:
-    """Return a value as JSON has it of a type: a text stands for any plain one."""
+    """Return a sample of a type as JSON has it, with a text for any plain value."""
     if pa.types.is_struct(kind):
         return {field.name: _like(field.type) for field in kind}
     if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):

@@ -1,4 +1,4 @@
-"""Say a score in words: the number with what makes it mean something, or why there is none.
+"""Say a score in words: with its interval and coverage, or why there is none.
 
 Terminal, HTML, notebook and page take these words from here; tables have the numbers. A row is of
 `scores` or one of its means, or a `Score` as a mapping.
@@ -10,21 +10,21 @@ from typing import Any
 from ufo.schemas.text import quantity
 
 LEAST_COVERAGE = 0.5
-"""Below it a score is never shown without its coverage."""
+"""The coverage below which a score is never shown without its coverage."""
 
-_MANY = 10  # with more than one in so many, every score mentions them
+_MANY = 10  # more than one unusable judgement in so many is mentioned with every score
 
 
 _WORDS = {"refuted": "contradicted"}
 
 
 def as_word(outcome: str) -> str:
-    """Return what people see for a verdict or an outcome of the tables."""
+    """Return the word that people see for a verdict or an outcome of the tables."""
     return _WORDS.get(outcome, outcome)
 
 
 def why_no_score(row: Mapping[str, Any]) -> str:
-    """Return why no number is shown for a row, "" if one is."""
+    """Return the reason why no score is shown for a row, "" if one is shown."""
     if not row["n_units"]:
         return "there is no claim"
     if row["factuality_score"] is None:
@@ -52,7 +52,7 @@ def score_in_words(row: Mapping[str, Any]) -> str:
 
 
 def brief_score(row: Mapping[str, Any]) -> str:
-    """Return the score for a label or a cell: its coverage is only told where it is low."""
+    """Return the score for a label or a cell, with its coverage only where that is low."""
     why = why_no_score(row)
     if why:
         text = f"no score: {why}"
@@ -64,15 +64,13 @@ def brief_score(row: Mapping[str, Any]) -> str:
 
 
 def score_with_interval(row: Mapping[str, Any]) -> str:
-    """Return the score to show in one line with a name: with its interval, or its coverage if it is
-    low."""
+    """Return the score for a line with a name: with its interval, or with a low coverage."""
     room = not why_no_score(row) and row["coverage"] >= LEAST_COVERAGE
     return brief_score(row) + (interval(row) if room else "")
 
 
 def as_shown(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row as a table for people shows it: without a score instead of with 0 where no
-    source knew anything."""
+    """Return a row for people, with "no score" in place of 0 where no source knew anything."""
     shown = dict(row)
     scores = [row.get(name, 1) for name in ("factuality_score", "coverage")]
     if not any(scores):
@@ -88,12 +86,12 @@ def interval(row: Mapping[str, Any]) -> str:
 
 
 def is_many(n: int, of: int) -> bool:
-    """Return whether so many judgements were unusable that every score mentions it."""
+    """Return whether the unusable judgements are so many that every score mentions them."""
     return n * _MANY > of
 
 
 def in_numbers(n: int, of: int) -> str:
-    """Return how many judgements were unusable, in words."""
+    """Return the number of unusable judgements in words."""
     return f"{n:,} of {quantity(of, 'judgement')} {'was' if n == 1 else 'were'} unusable"
 
 
@@ -104,7 +102,7 @@ def beside(row: Mapping[str, Any]) -> str:
 
 
 def without_score(row: Mapping[str, Any], n_abstained: int = 0) -> str:
-    """Return how many responses of a mean have no score, and why; "" where all have one."""
+    """Return the numbers of responses without a score and their reasons, "" for none."""
     reasons = {
         "n_without_units": f"without a claim{_abstaining(n_abstained)}",
         "n_unsupported": "in a language that the judge does not know",

@@ -14,7 +14,7 @@ from ufo.schemas.errors import RunError, UsageError
 from ufo.schemas.forks import Opened
 
 Read = Callable[[str], bytes]
-"""The content of a version of a secret, by its name."""
+"""Returns the content of a version of a secret, by its name."""
 
 _VARIABLE: Final = re.compile(r"[A-Z][A-Z0-9_]*")
 _SECRET: Final = re.compile(r"projects/[\w.:-]+/secrets/[\w-]+(/versions/[\w-]+)?")
@@ -64,7 +64,7 @@ def into_environment(secrets: Mapping[str, str], read: Read | None = None) -> No
 
 
 def _from_google(name: str) -> bytes:
-    # Of an extra.
+    # In an extra.
     from google.cloud import secretmanager
 
     client = secretmanager.SecretManagerServiceClient()

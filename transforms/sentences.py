@@ -51,7 +51,7 @@ GREETING = re.compile(
 _FIRST_NUMBER = re.compile(r"\s*\(?[1aiAI]\)\s*$")
 _NEXT_NUMBER = re.compile(r"(?<=[;,])(?=\s+(?:and\s+)?\(?(?:\d{1,2}|[A-Za-z])\)\s)")
 _NUMBER_ONLY = re.compile(r"[(\[]?(?:\d{1,3}|[A-Za-z])[.)\]]+$")
-# These two are seldom looked for: `re` compiles them then.
+# This pattern and _CLOSERS are seldom searched: `re` compiles them at their first use.
 _NUMBER_AT_END = (
     r"(?::\s+(\(?\d{1,2}[.)])|[.!?][\"”’]?\s*(\d{1,2}[.)]\s+[“\"*(]+))$"  # "… steps: 1." "….” 2. “"
 )
@@ -68,7 +68,7 @@ _ABBREVIATIONS: Final = Lists("ufo.transforms.english", "abbreviations.toml")
 
 
 def _any_of(name: str) -> str:
-    """Return the regular expression of the words of a list, and of nothing longer."""
+    """Return the regular expression of the whole words of a list."""
     return rf"(?:{'|'.join(map(re.escape, sorted(_ABBREVIATIONS.words(name))))})(?![^\W_])"
 
 
@@ -85,8 +85,8 @@ _SHORT: Final = frozenset({"a.m", "p.m"}).union(
 )
 _NUMBER_ENDS: Final = re.compile(r"\d+\.\s+(?=[A-Z])")
 _STATES: Final = rf"(?:{'|'.join(sorted(BE | HAVE))})(?![^\W_])"
-# A sentence of English goes on at the border "\0" after its last word so far. Seldom looked for:
-# `re` compiles it then.
+# The borders "\0" after a word at which a sentence of English goes on. Seldom searched: `re`
+# compiles them at their first use.
 _ALTERNATIVES: Final = [
     rf"\S*\s*\0{_OPENED}(?:[,;]|{_STATES})",  # "Who Is It? was sung"
     rf"\S*\]{_CLOSED}\0{_OPENED}{_LOW}",  # "et al. [2004] found"
@@ -99,7 +99,7 @@ _ALTERNATIVES: Final = [
     rf"(?=[A-Z][^A-Z]){_after('titles')}",
     rf"(?=[A-Z][^A-Z]){_after('names')}(?!(?i:{_any_of('openers')}))[^\W_]",
 ]
-_CONTINUING: Final = re.compile(r"[\w,;]")  # each of these needs one
+_CONTINUING: Final = re.compile(r"[\w,;]")  # each alternative needs one after the border
 _GOES_ON: Final = rf"{_OPENED}(?:{'|'.join(_ALTERNATIVES)})"
 
 # A line shorter than this was not wrapped: a sentence ends with it.
@@ -214,7 +214,7 @@ def pieces(text: str, language: str = "en") -> list[str]:
 
 
 def _joined(cut: list[str]) -> list[str]:
-    """Return the pieces, those together that are one sentence of English."""
+    """Return the pieces, with those joined that are one sentence of English."""
     joins = [_goes_on(before, after) for before, after in pairwise(cut)]
     if not any(joins):
         return cut
@@ -285,10 +285,10 @@ def blocks(text: str) -> list[tuple[int, int, str]]:
 
 
 def _end_of_code(text: str, fence: str, after: int, closings: dict[str, int]) -> int:
-    """Return the end of the code or formula whose opening line ends at `after`; without a closing
-    mark, code goes to the end of the text, and there is no formula.
+    """Return the end of the code or formula whose opening line ends at `after`.
 
-    `closings` keeps the places of the closing marks found last, so that none is looked for twice.
+    Without a closing mark, code goes to the end of the text, and there is no formula. `closings`
+    keeps the places of the closing marks found last, so that none is looked for twice.
     """
     if fence in _CLOSING:
         mark, limit = _CLOSING[fence], min(after + _MAX_FORMULA, len(text))
@@ -331,8 +331,10 @@ def cells(line: str) -> tuple[str, list[tuple[int, int]]]:
 
 
 def _rows(text: str, lines: Sequence[tuple[int, int]]) -> set[int]:
-    """Return the numbers of the lines that are rows of tables without outer marks: two or more with
-    the same number of cells, or three where commas or tabs divide them."""
+    """Return the numbers of the lines that are rows of tables without outer marks.
+
+    They are two or more with the same number of cells, or three where commas or tabs divide them.
+    """
     rows: set[int] = set()
     if "|" not in text and "\t" not in text and text.count(",") == text.count(", "):
         return rows  # most texts

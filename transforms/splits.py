@@ -46,7 +46,7 @@ class Line(NamedTuple):
 def lines(stream: BinaryIO, split: Split, max_line_bytes: int) -> Iterator[Line]:
     """Yield the lines of the split that are not blank.
 
-    A line is cut one byte after `max_line_bytes`, which shows that it is too long; the rest is
+    A line is cut one byte after `max_line_bytes`, so that it is seen to be too long; the rest is
     skipped without keeping it in memory.
     """
     stream.seek(split.start)

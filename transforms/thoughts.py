@@ -15,7 +15,7 @@ _LISTS: Final = Lists("ufo.transforms", "thoughts.toml")
 NAMES: Final = _LISTS.phrases("names")
 """The names of the tags around thoughts, as a regular expression."""
 
-# Marks, and what says whether one is only spoken of: strings of JSON and code.
+# Marks, and the strings of JSON and the code in which a mark is only mentioned.
 _TOKEN: Final = re.compile(
     r"\\[\"\\]|(?P<string>\")|(?P<fence>```)|(?P<tick>`)|(?P<line>\n)|(?P<brace>\{)"
     rf"|(?P<opens><(?:{NAMES})(?:\s[^<>\n]*)?>|{_LISTS.phrases('opens')})"
@@ -71,7 +71,7 @@ def thought_ranges(text: str) -> list[tuple[int, int]]:
 
 
 def _marks(text: str) -> Iterator[re.Match[str]]:
-    """Yield the marks of thoughts and answers but those that are only spoken of."""
+    """Yield the marks of thoughts and answers, without those that are only mentioned."""
     within = fenced = ticked = string = False
     json = text.lstrip()[:1] == "["
     for token in _TOKEN.finditer(text):

@@ -48,7 +48,7 @@ def only_errors(votes: Tally) -> bool:
 
 
 def majority(votes: Tally, tie: str) -> tuple[int | None, bool]:
-    """Return (label, tied): 1, 0 or None without a valid vote; a tie follows `tie` of TIES."""
+    """Return the label (1, 0, or None without a valid vote), and whether `tie` decided it."""
     if not decides(votes):
         return None, False
     if votes.n_supported == votes.n_refuted:

@@ -34,11 +34,12 @@ _LEVELS = ("run", "model", "dataset", "response")
 
 
 def scores_if(results: Results, rules: VoteRules) -> list[Row]:
-    """Return the mean scores of a run by level (run, model, dataset, response) and name.
+    """Return the mean scores of a run under other rules, by level and name.
 
-    `before` is the mean of the run's own factuality scores in the same mode, `before_coverage` of
-    their coverage. All means are over the `n_compared` responses that have a score under both
-    rules; if there is none, each is over its own.
+    The levels are run, model, dataset and response. `before` is the mean of the run's own
+    factuality scores in the same mode, `before_coverage` of their coverage. All means are over the
+    `n_compared` responses that have a score under both rules; if there is none, each is over its
+    own.
 
     Raises:
         UsageError: some verdicts depend on sources that were not asked.

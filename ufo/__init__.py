@@ -115,12 +115,12 @@ def evaluate(
             which they are asked; or names in one text: `"reference,llm"`. The default is all
             built-in sources that are configured.
         mode: `seq`, `mv`, `single` or `all`.
-        output: the folder that the run is kept in; a temporary one without it.
-        quiet: whether no progress is shown on stderr.
+        output: the folder for the run (default: a temporary folder).
+        quiet: whether to show no progress on stderr.
         options: any other flag of `ufo evaluate` by its name, as below; `judge` may also be a
-            `Judge` object or `{"name": …, "type": …, …options}`. Options of Beam are taken, too.
+            `Judge` object or `{"name": …, "type": …, …options}`. Options of Beam are accepted, too.
             A gate (`fail_under`, `min_scored`, `baseline`) raises no error and ends no program:
-            `failed_gates` of the result says which the run does not pass.
+            `failed_gates` of the result lists those that the run fails.
 
     Raises:
         UsageError: an option, a source or a file is wrong.
@@ -156,13 +156,13 @@ def recall(
     quiet: bool = False,
     **options: Unpack[RecallKeywords],
 ) -> Recall:
-    """Measure how many facts of the true answers other answers state, as `ufo recall` does.
+    """Measure the share of facts of true answers that other answers state, as `ufo recall` does.
 
     Args:
         records: a path or pattern of input files, or a list or table of records (`question`,
             `ground_truth` and `answers`, an object of texts by variant).
-        output: the folder that the run is kept in; a temporary one without it.
-        quiet: whether no progress is shown on stderr.
+        output: the folder for the run (default: a temporary folder).
+        quiet: whether to show no progress on stderr.
         options: any other flag of `ufo recall` by its name, as below; `judge` as in `evaluate`.
 
     Raises:
@@ -198,9 +198,10 @@ def _finished(
     settings_of: Callable[[Mapping[str, Any]], Any],
     run: Callable[[Any], "Finished"],
 ) -> tuple["Results", str, ExitStack, Any]:
-    """Run on the given input; return the results, the run's folder, a stack that deletes a
-    temporary output folder, and the settings. If this process is killed, the next command deletes
-    the folder."""
+    """Run on the given input; return the results, the run's folder, a stack, and the settings.
+
+    The stack deletes a temporary output folder. If this process is killed, the next command does.
+    """
     # As in `evaluate`.
     from ufo.pipelines.options.doors import python_door
     from ufo.pipelines.options.groups import COMMAND_ALONE
@@ -249,7 +250,7 @@ async def check(
     client: Client | None = None,
     **options: Unpack[CheckKeywords],
 ) -> Check:
-    """Check one text with the same steps, without Beam.
+    """Check the claims of one text, by the steps of `evaluate` but without Beam.
 
     Args:
         text: the text to check, or its file as a `Path`. A word that looks like a file's name is
@@ -260,7 +261,7 @@ async def check(
         sources: as in `evaluate`.
         mode: as in `evaluate`.
         client: replaces the client of the judge's model, for example by a `FakeClient` in tests.
-        options: as in `evaluate`, as far as they are of one text: those below.
+        options: the flags of `ufo check` by name, as below; `judge` as in `evaluate`.
 
     Raises:
         UsageError: an option or a source is wrong, or the text is empty.

@@ -105,7 +105,7 @@ def _values(service: Service) -> dict[str, Any]:
         name: endpoints[role].model if service.reaches_models else None
         for name, role in roles.items()
     }
-    used = [one.source for one in offered_sources(service.settings) if one.status == USED]
+    used = [offer.source for offer in offered_sources(service.settings) if offer.status == USED]
     named = service.setup.sources and [
         SOURCES.spec(source).name for source in service.setup.sources
     ]

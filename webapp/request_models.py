@@ -29,7 +29,7 @@ from ufo.schemas.label_words import label_of
 from ufo.schemas.labels import Label
 from ufo.schemas.records import CATEGORIES, Failure, InputRecord
 from ufo.schemas.tables import PAGE_SHEET
-from ufo.schemas.text import without_nul
+from ufo.schemas.text import replace_nul
 from ufo.transforms.columns import FIELDS
 from ufo.transforms.job import Job
 from ufo.transforms.judges.by_name import JUDGES
@@ -63,7 +63,7 @@ def storable(value: Any) -> Any:
         text.encode()
     except UnicodeEncodeError:
         raise ValueError("half of a surrogate pair is not a character") from None
-    return without_nul(value) if "\\u0000" in text else value
+    return replace_nul(value) if "\\u0000" in text else value
 
 
 _OPTIONS = {one.name: one for one in OF_REQUESTS}
@@ -117,7 +117,7 @@ def _installed_name(option: str) -> Any:
 
 
 def field_of(name: str) -> GetPydanticSchema:
-    """Return the annotation of an option's field: its choices, bounds and help in `ufo evaluate`."""
+    """Return the annotation of an option's field: its choices, bounds and help."""
     option = _OPTIONS[name]
     kind: Any = option.kind
     checked = BeforeValidator(partial(_checked, option))

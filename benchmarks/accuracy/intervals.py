@@ -34,7 +34,7 @@ from ufo.schemas.statistics import (
     unpaired_t,
     wilson,
 )
-from ufo.schemas.views import with_needs
+from ufo.schemas.views import views_with_needs
 
 UNITS = 5
 SPREAD = 2.0  # a + b of the beta distribution of questions' difficulty
@@ -247,7 +247,7 @@ def _corrected_by_view(
                 f"response_id, * EXCLUDE ({left_out}){more} FROM {table}_given"
             )
         connection.execute(TABLES)
-        for view in with_needs({"corrected_scores"}):
+        for view in views_with_needs({"corrected_scores"}):
             connection.execute(view.definition)
         intervals = connection.sql(
             "SELECT level, low, high FROM corrected_scores WHERE level IN ('run', 'sampled')"

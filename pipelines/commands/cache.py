@@ -1,4 +1,4 @@
-"""Show and prune the cache of models' answers (`ufo cache stats | prune`)."""
+"""Inspect or prune the cache of models' answers (`ufo cache stats | prune`)."""
 
 import argparse
 import json
@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from ufo.pipelines.commands.output import declare
 from ufo.pipelines.options.option import Option, Parser
-from ufo.schemas.cache_folder import OFF, checked_cache, default_cache
+from ufo.schemas.cache_folder import OFF, cache_uri, default_cache
 from ufo.schemas.errors import RunError, UsageError
 from ufo.schemas.file_systems import is_remote
 from ufo.schemas.text import quantity
@@ -49,7 +49,7 @@ def register(commands: Any) -> None:
 
 
 def _handle(arguments: argparse.Namespace) -> int:
-    uri = checked_cache(arguments.cache) if arguments.cache else default_cache()
+    uri = cache_uri(arguments.cache) if arguments.cache else default_cache()
     if uri == OFF:
         raise UsageError("the cache is off; name one with --cache URI")
     if not is_remote(uri) and not os.path.exists(uri):

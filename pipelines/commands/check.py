@@ -1,4 +1,4 @@
-"""Check one text against fact sources, and print what `ufo.check` returns (`ufo check`)."""
+"""Print the check of one text against fact sources (`ufo check`)."""
 
 import os
 import sys
@@ -20,8 +20,7 @@ from ufo.transforms.loop import wait_for
 
 
 def register(commands: Any) -> None:
-    """Add the command. `handle` parses its options, and names the nearest option for a wrong
-    one."""
+    """Add the command, whose options are parsed by `handle`."""
     parser = commands.add_parser(
         "check",
         description="Check the claims of one text against fact sources, and print each with what "
@@ -47,7 +46,7 @@ def register(commands: Any) -> None:
 
 
 def handle(parser: Parser, argv: Sequence[str], program: bool = False) -> int:
-    """Print the check of a text; returns the exit code."""
+    """Print the check of a text; return the exit code."""
     arguments, unknown = parser.parse_known_args(argv)
     parser.refuse(unknown)
     options = parser.values_of(arguments)
@@ -80,7 +79,7 @@ def handle(parser: Parser, argv: Sequence[str], program: bool = False) -> int:
 
 
 def _text(argument: str) -> str:
-    """Return an argument, or the text of the file that it names; say which if it is unclear."""
+    """Return the text of an argument or of the file that it names; tell which where unclear."""
     if argument == "-":
         with _refusal("stdin"):
             return text_of(sys.stdin.buffer.read())
@@ -100,7 +99,7 @@ def _text(argument: str) -> str:
 
 
 def _reference(argument: str) -> str:
-    """Return an argument, the text of the file that it names, or that of stdin."""
+    """Return the text of an argument, of the file that it names, or of stdin."""
     if argument == "-":
         with _refusal("stdin"):
             text = text_of(sys.stdin.buffer.read())
@@ -122,7 +121,7 @@ def _reference(argument: str) -> str:
 
 @contextmanager
 def _refusal(what: str) -> Iterator[None]:
-    """Raise a UsageError that names the text where it cannot be read within this context."""
+    """Convert an error of reading a text within this context to a UsageError that names it."""
     try:
         yield
     except ValueError as error:

@@ -108,7 +108,7 @@ def _compare(args: argparse.Namespace) -> int:
             **comparison
         )
         turned = ("before", "after", "source_after", "response_id", "claim")
-        _print(heading, [_said(row) for row in comparison["turned"]], turned, args.all)
+        _print(heading, [_in_display_words(row) for row in comparison["turned"]], turned, args.all)
     if level is None:
         return EXIT_DONE
     if not comparison["decided"]:
@@ -120,8 +120,8 @@ def _compare(args: argparse.Namespace) -> int:
     return EXIT_DONE
 
 
-def _said(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a claim that turned, with its verdicts in the words that people see."""
+def _in_display_words(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a claim that turned, with its verdicts in the words of displays."""
     return row | {side: as_word(row[side]) for side in ("before", "after")}
 
 
@@ -177,7 +177,7 @@ def _title(results: "Results", rules: VoteRules) -> str:
 
 
 def _rules(results: "Results", args: argparse.Namespace) -> VoteRules:
-    """Return the rules that were asked for, checked against what the run has.
+    """Return the vote rules of the command line, checked against the run's sources and passages.
 
     Raises:
         UsageError: a source, category or passage is unknown, a domain is invalid, or the run cannot

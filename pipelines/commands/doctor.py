@@ -1,4 +1,4 @@
-"""Ask the configured LLM endpoints what they can do (`ufo doctor`).
+"""Test what the configured LLM endpoints can do (`ufo doctor`).
 
 The probe of a run detects what an endpoint supports. Then the model judges two claims with known
 verdicts.

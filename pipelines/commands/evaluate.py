@@ -40,7 +40,7 @@ def register(commands: Any) -> None:
 
 
 def handle(parser: Parser, argv: Sequence[str], program: bool = False) -> int:
-    """Run the command; returns the exit code. `program` if this process does nothing else."""
+    """Run the command; return the exit code. `program` if this process does nothing else."""
     chosen = settings(Settings, parser, argv)
     if chosen.dry_run:
         print_estimate(estimate(chosen), chosen.json)
@@ -49,12 +49,12 @@ def handle(parser: Parser, argv: Sequence[str], program: bool = False) -> int:
         chosen = replace(chosen, command=("evaluate", *argv))
     logs.start(logs.LogSettings(chosen.log_format))
     if chosen.streaming:
-        stream(chosen, partial(_reported, chosen), logs.tell)
+        stream(chosen, partial(_report, chosen), logs.tell)
         return EXIT_DONE
-    return _reported(chosen, run_evaluate(chosen))
+    return _report(chosen, run_evaluate(chosen))
 
 
-def _reported(chosen: Settings, finished: Finished) -> int:
+def _report(chosen: Settings, finished: Finished) -> int:
     """Print the results of the run; return the exit code."""
     with finished.explain_memory_errors():
         summary, lost = _summary(chosen, finished)

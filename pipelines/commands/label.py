@@ -1,4 +1,4 @@
-"""Take human labels from sheets (`ufo label`) and from published data sets (`ufo import`)."""
+"""Import human labels, from sheets (`ufo label`) or published data sets (`ufo import`)."""
 
 import argparse
 import json
@@ -9,7 +9,7 @@ from collections import Counter
 from ufo.pipelines.commands.output import RUN, add_directory, declare
 from ufo.pipelines.draw_sheet import sample
 from ufo.pipelines.importers import IMPORTERS, import_records
-from ufo.pipelines.labels import import_sheet, listed
+from ufo.pipelines.labels import import_sheet, list_problems
 from ufo.pipelines.options.option import Option
 from ufo.pipelines.reports.tabular import as_json, csv_line, text_output
 from ufo.pipelines.runs.remote_results import open_results
@@ -77,7 +77,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "ufo's are named after the model",
     )
     parser.add_argument("--output", metavar="OUT", help="a .jsonl file (default: stdout)")
-    parser.set_defaults(handler=_published)
+    parser.set_defaults(handler=_import_published)
 
 
 def _sample(args: argparse.Namespace) -> int:
@@ -129,7 +129,7 @@ def _import(args: argparse.Namespace) -> int:
         print(f"ufo: {notice}", file=sys.stderr)
     if imported["problems"]:
         count = quantity(len(imported["problems"]), "line")
-        print(f"ufo: left out {count}:\n  {listed(imported['problems'])}", file=sys.stderr)
+        print(f"ufo: left out {count}:\n  {list_problems(imported['problems'])}", file=sys.stderr)
     return EXIT_DONE
 
 
@@ -137,7 +137,7 @@ def _changed(count: int) -> str:
     return f"{count:,} changed" if count else "nothing changed"
 
 
-def _published(args: argparse.Namespace) -> int:
+def _import_published(args: argparse.Namespace) -> int:
     good, problems = 0, list[str]()
     left_out: Counter[str] = Counter()
     with text_output(args.output) as out:

@@ -1,4 +1,4 @@
-"""Declare the arguments that commands share, and print rows in the requested form."""
+"""The arguments and the printing of rows that commands share."""
 
 import argparse
 import sys
@@ -25,7 +25,7 @@ from ufo.transforms.score_words import as_shown
 
 ROWS = 20
 RIGHT = ("factuality_score",)
-"""Columns of numbers in which a reason may stand instead."""
+"""Columns of numbers that may hold a reason instead of a number."""
 
 RUN = Option("run", str, "name of a finished run (default: the newest)", "NAME")
 AS_JSON = Option("json", bool, "print the whole result as JSON")
@@ -75,8 +75,10 @@ def print_query(
     empty: str = "",
     of: int | None = None,
 ) -> None:
-    """Print the result of a SELECT as --json, --csv and --rows say, or as a titled table; `of` is
-    as in `print_reader_as`."""
+    """Print the result of a SELECT in the form that the flags ask for, else as a titled table.
+
+    The parameters are those of `print_reader_as`.
+    """
     limit = ROWS if args.rows is None else args.rows
     some = limit + 1 if limit and not (args.json or args.csv) else 10_000
     with results.stream(sql, rows=some) as reader:
@@ -90,12 +92,14 @@ def print_reader_as(
     empty: str = "",
     of: int | None = None,
 ) -> None:
-    """Print rows as --json, --csv and --rows say, or as a table under the title. Without rows,
-    print what that means. Where judgements were unusable, a line below the table says how many: the
-    table has no room for their counts.
+    """Print rows in the form that --json, --csv and --rows ask for, else as a titled table.
+
+    `empty` is the explanation of a table without rows. Where judgements were unusable, a line below
+    the table says how many: the table has no room for their counts.
 
     `of` is the number of columns that there are, if the table is to show only those that fit; None
-    shows all, each row as a list where they do not fit."""
+    shows all, each row as a list where they do not fit.
+    """
     if args.json or args.csv:
         with text_output(None) as out:
             (write_json if args.json else write_csv)(reader, out, args.rows or 0)

@@ -31,7 +31,7 @@ def register(commands: Any) -> None:
 
 
 def handle(parser: "Parser", argv: Sequence[str], program: bool = False) -> int:
-    """Run the command; returns the exit code."""
+    """Run the command; return the exit code."""
     chosen = settings(RecallSettings, parser, argv)
     if program:
         chosen = replace(chosen, command=("recall", *argv))
@@ -43,7 +43,7 @@ def handle(parser: "Parser", argv: Sequence[str], program: bool = False) -> int:
         if chosen.json:
             more = {"seconds": round(finished.seconds, 3), "path": finished.folder, **sheet}
             print(as_json(recall_summary(results) | more))
-            return _ended(lost)
+            return _exit_code(lost)
         with page(sys.stdout) as console:
             print_recall(results, console)
     failures = finished.manifest["counts"]["failures"]
@@ -52,10 +52,10 @@ def handle(parser: "Parser", argv: Sequence[str], program: bool = False) -> int:
     if chosen.facts_only:
         print(f"sheet to annotate: {sheet['sheet']}; give it back as --input")
     print(f"results in {finished.folder}")
-    return _ended(lost)
+    return _exit_code(lost)
 
 
-def _ended(lost: "Unusable") -> int:
+def _exit_code(lost: "Unusable") -> int:
     if lost.sentence:
         logs.tell(lost.sentence)
     return EXIT_FAILED if lost.all or lost.extraction else EXIT_DONE

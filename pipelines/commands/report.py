@@ -1,4 +1,4 @@
-"""Print reports of finished runs (`ufo report`), and ask them by SQL (`ufo sql`)."""
+"""Query finished runs, by reports (`ufo report`) or by SQL (`ufo sql`)."""
 
 import argparse
 import sys
@@ -106,7 +106,7 @@ def _report(args: argparse.Namespace) -> int:
             if args.name is None and not args.json:
                 return EXIT_DONE
         if args.name is not None:
-            _print_named(results, args)
+            _print_report(results, args)
             return EXIT_DONE
         of_recall = results.runs[-1].mode == "recall"
         if of_recall and not args.json:
@@ -141,7 +141,7 @@ def _sql(args: argparse.Namespace) -> int:
 
 
 def _list(args: argparse.Namespace) -> int:
-    """Print the names of reports by group; with a folder only reports with rows in it."""
+    """Print the names of the reports by group; with a folder, of those that have rows."""
     if args.directory is None:
         listed_views = sorted(
             (view for view in load_views(args.reports) if view.group),
@@ -164,7 +164,7 @@ def _list(args: argparse.Namespace) -> int:
     return EXIT_DONE
 
 
-def _print_named(results: "Results", args: argparse.Namespace) -> None:
+def _print_report(results: "Results", args: argparse.Namespace) -> None:
     """Print a view or a table; in a terminal with its title, and without the column `run`."""
     view = results.report(args.name)
     if view is None:

@@ -1,4 +1,4 @@
-"""Serve the page and its interface (`ufo serve`)."""
+"""Serve the page with its HTTP interface (`ufo serve`)."""
 
 import argparse
 import os
@@ -83,7 +83,7 @@ def setup(
     flags: Mapping[str, Any] | None = None,
     sources: Sequence[str] | None = None,
 ) -> "Setup":
-    """Return the set-up of the service.
+    """Return the checked set-up of the service.
 
     `flags` are options of `ufo evaluate` and `sources` fact sources by name, for requests that do
     not set them.

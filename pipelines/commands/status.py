@@ -29,7 +29,13 @@ from ufo.pipelines.runs.progress import duration
 from ufo.schemas import storage
 from ufo.schemas.errors import EXIT_DONE, RunError, UsageError, damaged_part
 from ufo.schemas.file_systems import is_remote
-from ufo.schemas.run_folders import RunFolder, existing, folder_of_one, runs_below, runs_of
+from ufo.schemas.run_folders import (
+    RunFolder,
+    existing_folder,
+    run_folder_message,
+    runs_below,
+    runs_of,
+)
 from ufo.schemas.tables import Manifest, damage_of, manifest_of, time_of
 from ufo.schemas.text import quantity, shell_command
 from ufo.transforms.llm.batch_store import BatchStore
@@ -47,10 +53,9 @@ and the engine shows its progress. `batches` are the open batches at a model's p
 """
 
 FINISHED, RUNNING, STOPPED, ELSEWHERE = "finished", "running", "stopped", "elsewhere"
-"""States of a run. `elsewhere`: another machine evaluates it, and it is unknown whether it still
-runs."""
+"""The states of a run. With `elsewhere` another machine evaluates it, and may still do so."""
 DAMAGED = "damaged"
-"""A run with a state file or part files that cannot be read, or have changed."""
+"""The state of a run with files that cannot be read, or have changed."""
 _UNKNOWN = "cannot be verified: the manifest of the run has no checksums"
 
 _NOUNS = {"responses": "response", "units": "claim", "failures": "failure"}
@@ -59,7 +64,7 @@ _NOUNS_OF_RECALL = _NOUNS | {"responses": "record", "units": "fact", "answers": 
 _RUN_OF = re.compile(r".*?[/\\]run=[^/\\]+(?=[/\\])")
 _ATTEMPT = re.compile(r"(.*\.attempt-([0-9a-f]+))[/\\]attempt\.json")
 _DONE = re.compile(r".*[/\\]\d+[/\\]done\.json")
-_WIDTH = 72  # of what is not a command or a path, which are to be copied whole
+_WIDTH = 72  # of lines, except commands and paths, which are to be copied whole
 _FIELDS = (
     "run",
     "state",
@@ -98,7 +103,7 @@ def register(commands: Any) -> None:
 
 
 def handle(arguments: argparse.Namespace) -> int:
-    """Print the runs; returns the exit code."""
+    """Print the runs; return the exit code."""
     runs = statuses(arguments.directory, arguments.check)
     if arguments.json:
         print_json(runs)
@@ -113,7 +118,7 @@ def handle(arguments: argparse.Namespace) -> int:
 
 
 def statuses(output: str, check: bool = False) -> list[Status]:
-    """Return the runs of a folder and of those below it, by folder and by their last change.
+    """Return the runs of a folder and those below it, sorted by folder and last change.
 
     With `check` the part files of finished runs are compared with their checksums.
 
@@ -121,15 +126,15 @@ def statuses(output: str, check: bool = False) -> list[Status]:
         UsageError: there is no such folder, or it is the folder of one run.
     """
     if not is_remote(output):
-        existing(output)
-    if of_one := folder_of_one(output):
+        existing_folder(output)
+    if of_one := run_folder_message(output):
         raise UsageError(of_one)
     runs = []
     for run, paths in _runs_with_files(output):
         about: Status = {"run": run.name, "directory": run.directory, "folder": run.folder}
         about |= {"rows": {}, "checked": ""}
         runs += [dict.fromkeys(_FIELDS) | about | status for status in _of_run(run, paths, check)]
-    return sorted(runs, key=_place)
+    return sorted(runs, key=_sort_key)
 
 
 def _runs_with_files(output: str) -> Iterator[tuple[RunFolder, list[str]]]:
@@ -147,13 +152,13 @@ def _runs_with_files(output: str) -> Iterator[tuple[RunFolder, list[str]]]:
         yield run, by_folder[run.folder]
 
 
-def _place(status: Status) -> tuple[str, str, str]:
+def _sort_key(status: Status) -> tuple[str, str, str]:
     changed = status["changed_at"] or status["started_at"] or ""
     return status["directory"], changed, status["run"]
 
 
 def _by_folder(runs: Sequence[Status], directory: str) -> Iterator[str]:
-    """Yield the lines to print: runs of folders below under the folder to give instead."""
+    """Yield the lines to print, with the runs of other folders under their folder."""
     for at, (folder, of_folder) in enumerate(groupby(runs, key=itemgetter("directory"))):
         if at:
             yield ""
@@ -244,7 +249,7 @@ def _of_attempt(run_folder: str, folder: str, note: str, paths: Sequence[str]) -
 
 
 def _state(process: Mapping[str, Any], run_folder: str) -> tuple[str, str]:
-    """Return the state of an attempt, from the file of its process, and what to do next."""
+    """Return the state of an attempt, from the file of its process, and advice on the next step."""
     if process and process["host"] != socket.gethostname():
         return ELSEWHERE, f"it was started on {process['host']}; look there whether it runs"
     if process and _alive(process["pid"]) and _locked(run_folder):

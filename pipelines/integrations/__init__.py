@@ -1,1 +1,1 @@
-"""Use `ufo.check` in tools that people evaluate with: pytest, Inspect, DeepEval."""
+"""Integrate `ufo.check` into other tools: pytest, Inspect, DeepEval and MCP agents."""

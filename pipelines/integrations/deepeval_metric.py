@@ -7,14 +7,16 @@ from deepeval.errors import MissingTestCaseParamsError
 from deepeval.metrics import BaseMetric
 from deepeval.test_case import LLMTestCase
 
-from ufo.pipelines.integrations.gated import gated
+from ufo.pipelines.integrations.gated import check_response
 from ufo.transforms.gate_score import LEFT_OUT, check_no_claim
 from ufo.transforms.loop import wait_for
 
 
 class FactualityMetric(BaseMetric):
-    """The share of the claims of `actual_output` that are supported: by `expected_output`,
-    `context` and `retrieval_context`, or by the sources that `options` name.
+    """The share of the claims of `actual_output` that are supported.
+
+    The references are `expected_output`, `context` and `retrieval_context`; `options` may name
+    other sources.
 
     `no_claim` says what an output without a claim means: `left_out` (no score and no verdict, so no
     rate counts it), `pass` (1) or `fail` (0). `options`, and `more` by keyword, are those of
@@ -47,7 +49,7 @@ class FactualityMetric(BaseMetric):
         fields = ([test_case.expected_output], test_case.context, test_case.retrieval_context)
         references = [one for values in fields for one in values or ()]
         texts = [getattr(one, "context", one) or "" for one in references]  # one may have a source
-        result = await gated(text, texts, test_case.input, self.no_claim, **self.options)
+        result = await check_response(text, texts, test_case.input, self.no_claim, **self.options)
         self.score, self.reason, self.error = result.score, result.words, result.problem or None
         self.success = None
         if self.threshold is not None and (result.score is not None or result.problem):

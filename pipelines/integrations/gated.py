@@ -1,4 +1,4 @@
-"""Check a response for a tool that has a score or a verdict a sample."""
+"""Check a response for a tool that shows one score or verdict for each sample."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,11 +11,12 @@ from ufo.transforms.gate_score import BLANK, gate_score
 
 @dataclass(frozen=True, slots=True)
 class Gated:
-    """What a tool shows of a response, and what its gates look at.
+    """The result of a response for a tool: the score to show, and the value for its gates.
 
     `score` is None where there is none. `gate` is None also where no source knew any claim: the
-    score is then 0, as in the mean of a run, and passes no gate. `problem` says why nothing could
-    be judged, "" where something was. `words` say all that, with the claims that are not supported.
+    score is then 0, as in the mean of a run, and passes no gate. `problem` is the reason that
+    nothing could be judged, or "". `words` is the whole in words, with the claims that are not
+    supported.
     """
 
     score: float | None
@@ -26,10 +27,10 @@ class Gated:
     coverage: float | None = None
 
 
-async def gated(
+async def check_response(
     text: str, references: Iterable[str], question: str | None, no_claim: str, **options: Any
 ) -> Gated:
-    """Check a response as `ufo.check` does. One that says nothing has no claim.
+    """Return the check of a response by `ufo.check`; a blank response has no claim.
 
     Raises:
         UsageError: an option or a source is wrong, or `no_claim` is.

@@ -5,13 +5,13 @@ from typing import Any
 from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import TaskState
 
-from ufo.pipelines.integrations.gated import gated
+from ufo.pipelines.integrations.gated import check_response
 from ufo.transforms.gate_score import LEFT_OUT, check_no_claim
 
 
 @scorer(metrics=[mean(), stderr()])
 def factuality(references: str = "target", no_claim: str = LEFT_OUT, **options: Any) -> Scorer:
-    """Return a scorer of the share of a completion's claims that are supported.
+    """Return a scorer whose score is the share of a completion's claims that are supported.
 
     Args:
         references: where a sample has its reference texts: `target`, or a key of its metadata.
@@ -25,7 +25,7 @@ def factuality(references: str = "target", no_claim: str = LEFT_OUT, **options: 
         text = state.output.completion
         references_given = list(target) if references == "target" else state.metadata[references]
         texts = [references_given] if isinstance(references_given, str) else references_given
-        result = await gated(text, texts, state.input_text, no_claim, **options)
+        result = await check_response(text, texts, state.input_text, no_claim, **options)
         fields: dict[str, Any] = {"answer": text, "explanation": result.words}
         fields["metadata"] = {"claims": result.n_claims, "coverage": result.coverage}
         if result.score is None:

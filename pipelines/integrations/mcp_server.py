@@ -59,8 +59,10 @@ Tool = Callable[[Any], Coroutine[Any, Any, dict[str, Any]]]
 
 
 class Tools:
-    """The tools, with the options of `ufo check` and the sources that the server was started with;
-    a call may name other sources."""
+    """The tools of the server, with its default options and sources.
+
+    Its options are those of `ufo check`. A call may name other sources.
+    """
 
     def __init__(self, flags: Mapping[str, Any], sources: Sequence[str] | None) -> None:
         self._flags = flags
@@ -84,8 +86,8 @@ class Tools:
         chosen = sources or self._sources
         return job_of_text(fitting_flags(self._flags, asked, chosen), chosen)
 
-    def listed(self) -> list[mcp.Tool]:
-        """Return the tools as an agent sees them."""
+    def tool_list(self) -> list[mcp.Tool]:
+        """Return the descriptions of the tools for agents."""
         return [
             mcp.Tool(
                 name=name,
@@ -97,7 +99,7 @@ class Tools:
         ]
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> mcp.CallToolResult:
-        """Return what a tool finds, or an error that says what to do about it."""
+        """Return the result of a tool, or an error with its remedy."""
         try:
             if name not in self._known:
                 raise UsageError(f"no tool {name!r}; there are {' and '.join(self._known)}")
@@ -110,7 +112,7 @@ class Tools:
             with self._slots.slot():
                 result = await run_on_loop(tool(kind(**arguments)), self._limits.check_seconds)
         except Exception as error:
-            message = mcp.TextContent(type="text", text=_explained(error))
+            message = mcp.TextContent(type="text", text=_error_message(error))
             return mcp.CallToolResult(content=[message], is_error=True)
         result = {"notice": _NOTICE, **result}
         text = json.dumps(result, ensure_ascii=False)
@@ -160,11 +162,13 @@ class Tools:
                 if source.name in names
             }
         return {
-            "results": [_shown(name, answers[0]) for name, answers in answers_by_source.items()]
+            "results": [
+                _search_result(name, answers[0]) for name, answers in answers_by_source.items()
+            ]
         }
 
 
-def _shown(source: str, answer: Found) -> dict[str, Any]:
+def _search_result(source: str, answer: Found) -> dict[str, Any]:
     passages = [hit.passage for hit in answer.passages]
     return {
         "source": source,
@@ -176,7 +180,7 @@ def _shown(source: str, answer: Found) -> dict[str, Any]:
     }
 
 
-def _explained(error: Exception) -> str:
+def _error_message(error: Exception) -> str:
     if isinstance(error, ValidationError):
         problems = [
             f"`{'.'.join(map(str, wrong['loc']))}`: {wrong['msg'].removeprefix('Value error, ')}"
@@ -192,12 +196,12 @@ def _explained(error: Exception) -> str:
 
 
 async def serve(tools: Tools) -> None:
-    """Answer the calls on stdin until it ends. Whatever else is printed goes to stderr."""
+    """Answer the calls on stdin until it ends; other output of this process goes to stderr."""
 
     async def on_list(
         context: ServerRequestContext, params: mcp.PaginatedRequestParams | None
     ) -> mcp.ListToolsResult:
-        return mcp.ListToolsResult(tools=tools.listed())
+        return mcp.ListToolsResult(tools=tools.tool_list())
 
     async def on_call(
         context: ServerRequestContext, params: mcp.CallToolRequestParams

@@ -19,12 +19,12 @@ def ufo() -> "TextChecks":
 
 
 class TextChecks:
-    """What the fixture `ufo` gives to a test."""
+    """The fixture `ufo`: checks of texts, and an assertion on their score."""
 
     def check(self, text: Any, references: Any = None, **options: Any) -> "Check":
         """Return the result of `ufo.check_sync` with these options.
 
-        Without others the judge is `offline` and the source `reference`, whatever keys the
+        The default judge is `offline` and the default source `reference`, whatever keys the
         environment has. A file of `config` may name others.
         """
         from ufo import check_sync

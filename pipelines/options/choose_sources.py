@@ -67,7 +67,7 @@ def choose_sources(settings: Settings) -> ChosenSources:
         statuses.append(_status(len(statuses) + 1, spec, source))
         if not reason:
             specs.append(spec)
-            prints.append(SOURCES.described(spec, source))
+            prints.append(SOURCES.fingerprint_entry(spec, source))
     if not specs:
         raise SourceUnavailable(
             "no fact source can serve: " + "; ".join(f"{s.source}: {s.reason}" for s in statuses)

@@ -20,7 +20,7 @@ from ufo.pipelines.options.option import (
     option,
     options_of,
 )
-from ufo.schemas.cache_folder import checked_cache
+from ufo.schemas.cache_folder import cache_uri
 from ufo.schemas.errors import UsageError
 from ufo.transforms.gate_score import LEFT_OUT, NO_CLAIM
 from ufo.transforms.judges.llm.llm_settings import (
@@ -529,7 +529,7 @@ class ModelOptions:
         "where replies are cached: a .sqlite file (default: in the user's cache folder), a folder "
         "or bucket prefix ending in /, or off",
         "URI",
-        read=checked_cache,
+        read=cache_uri,
     )
     no_share: bool = of_results(
         "judge equal claims of different responses anew, instead of once",

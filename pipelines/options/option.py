@@ -249,7 +249,7 @@ class Parser(argparse.ArgumentParser):
         return super().parse_known_args(args, namespace)
 
     def refuse(self, unknown: Sequence[str], others: Iterable[str] = ()) -> None:
-        """Raise a UsageError for the first unknown word, with the nearest flag or one of `others`."""
+        """Raise a UsageError for the first unknown word; it names the nearest flag or other."""
         if not unknown:
             return
         flag = unknown[0].split("=")[0]

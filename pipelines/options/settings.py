@@ -190,7 +190,9 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
 
     def judge_fingerprint(self) -> dict[str, Any]:
         """Return the judge's part of a fingerprint."""
-        entries: dict[str, Any] = {"judge": JUDGES.described(self.judge, self.create_judge())}
+        entries: dict[str, Any] = {
+            "judge": JUDGES.fingerprint_entry(self.judge, self.create_judge())
+        }
         verifier, llm_settings = self.verifier_used(), self.llm()
         if verifier:
             entries["verifier"] = described(verifier)

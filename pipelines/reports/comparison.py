@@ -251,7 +251,9 @@ def _basis(comparison: Row) -> str:
     return sentence
 
 
-def _headline_fields(names: Sequence[str], comparison: Row, noun: Noun, test: str) -> dict[str, Any]:
+def _headline_fields(
+    names: Sequence[str], comparison: Row, noun: Noun, test: str
+) -> dict[str, Any]:
     """Return the two sides, and a `headline` on their difference and its significance.
 
     The headline names the questions that are compared. `test` is the name of its p value.

@@ -18,7 +18,7 @@ def corrected_words(rows: Sequence[Mapping[str, Any]]) -> Row | None:
     what to label next with `ufo label sample`, `nobody` the kinds of verdicts without a label.
 
     Args:
-        rows: the rows of `corrected_scores` of a run in one mode, of the levels `run` and `sampled`.
+        rows: the rows of `corrected_scores` of a run in one mode, levels `run` and `sampled`.
     """
     whole = next((row for row in rows if row["level"] == "run"), None)
     if whole is None:

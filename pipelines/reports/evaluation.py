@@ -114,7 +114,10 @@ class Evaluation(FinishedRun):
 
     @property
     def coverage(self) -> float | None:
-        """The share of claims that some source decided, a mean over responses with a score, or None."""
+        """The share of claims that some source decided: a mean over responses with a score.
+
+        It is None if no response has a score.
+        """
         coverage: float | None = self._main["coverage"]
         return coverage
 

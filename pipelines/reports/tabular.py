@@ -30,7 +30,7 @@ from rich.text import Text
 from ufo.schemas.errors import UsageError, reason_of
 from ufo.schemas.results import texts_of
 from ufo.schemas.storage import writing
-from ufo.schemas.text import escaped_json, quantity, visible, without_formula
+from ufo.schemas.text import escape_formula, escaped_json, quantity, visible
 
 DEFAULT_WIDTH = 100
 _NARROWEST = 8
@@ -156,7 +156,7 @@ def csv_line(values: Iterable[object]) -> str:
 
     A text that a spreadsheet would take for a formula has an apostrophe in front.
     """
-    safe = (without_formula(one) if isinstance(one, str) else one for one in values)
+    safe = (escape_formula(one) if isinstance(one, str) else one for one in values)
     return ",".join(map(_csv_field, safe)) + "\n"
 
 

@@ -39,7 +39,7 @@ from ufo.schemas.tables import (
     write_part,
 )
 from ufo.schemas.temporary import shared_folder
-from ufo.schemas.text import without_secrets
+from ufo.schemas.text import hide_secrets
 from ufo.transforms.job import WAITING
 from ufo.transforms.llm.usage_log import logged_requests
 
@@ -409,7 +409,7 @@ def _without_secrets(word: str) -> str:
     # The query of a web address may have a key of any name; in a bucket `?` stands for a character.
     if "http://" in word or "https://" in word:
         return re.sub(r"(?<=://)[^/@\s]*@|(?<=\?)\S*", "…", word)
-    return without_secrets(word)
+    return hide_secrets(word)
 
 
 def unrecorded_usage(parts: Sequence[Part], attempt: Attempt, usage_log: str) -> list[Part]:

@@ -31,8 +31,8 @@ from ufo.schemas.tables import (
     SCHEMA_VERSION,
     TABLES,
     Manifest,
+    check_manifest,
     check_part,
-    checked_manifest,
     manifest_of,
     read_rows,
     tables_of_mode,
@@ -144,7 +144,7 @@ def _ready(attempt: Attempt, content: dict[str, Any]) -> tuple[Manifest, dict[st
 
     Parts on other file systems are not read back: those systems check their files themselves.
     """
-    manifest, moves = checked_manifest(content["manifest"]), entry(content, "moves", dict)
+    manifest, moves = check_manifest(content["manifest"]), entry(content, "moves", dict)
     if manifest["attempt"] != attempt.identifier or manifest["fingerprint"] != attempt.fingerprint:
         raise ValueError("it is of another attempt")
     for listed in manifest["tables"].values():

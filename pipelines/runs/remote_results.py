@@ -15,14 +15,14 @@ from pathlib import Path
 from filelock import FileLock
 
 from ufo.schemas import storage
-from ufo.schemas.cache_folder import kept_folder
+from ufo.schemas.cache_folder import cached_folder
 from ufo.schemas.errors import RunError, UfoError, reason_of
 from ufo.schemas.file_systems import RemoteError, command_error, is_remote
 from ufo.schemas.results import Results
 from ufo.schemas.run_folders import RunNotFound, why_not_found
 from ufo.schemas.run_folders import choose_runs as choose_local_runs
 from ufo.schemas.tables import BESIDE_RUNS, MANIFEST, RUN_PREFIX, Run
-from ufo.schemas.views import tables_of, with_needs
+from ufo.schemas.views import tables_of, views_with_needs
 
 _AT_ONCE = 8
 
@@ -41,7 +41,7 @@ def open_results(
     Raises:
         UsageError, RunError: as in that function; also if the folder cannot be reached.
     """
-    tables = None if only is None else tables_of(with_needs(only))
+    tables = None if only is None else tables_of(views_with_needs(only))
     runs = choose_runs(directory, run, all_runs, tables)
     if tables is not None:
         runs = [_only_tables(one, tables) for one in runs]
@@ -62,7 +62,7 @@ def choose_runs(
     if not is_remote(remote):
         return choose_local_runs(directory, run, all_runs)
     remote = remote.rstrip("/")
-    local = kept_folder("runs", sha256(remote.encode()).hexdigest()[:16])
+    local = cached_folder("runs", sha256(remote.encode()).hexdigest()[:16])
     with _name_remote(local, remote), FileLock(local / ".lock"):
         only = f"{RUN_PREFIX}{run}/{MANIFEST}"
         if run is not None and storage.exists(storage.join(remote, only)):

@@ -66,13 +66,13 @@ class View:
     file: str = ""
 
     def select(self, columns: str = "*", where: str = "") -> str:
-        """Return the SELECT of its rows in their order."""
+        """Return the SELECT of the view's rows, in the view's order."""
         order = f" ORDER BY {self.order}" if self.order else ""
         return f"SELECT {columns} FROM {identifier(self.name)}{where}{order}"  # noqa: S608
 
     @property
     def definition(self) -> str:
-        """The statement that creates it."""
+        """The statement that creates the view or macro."""
         if self.parameters is None:
             return f"CREATE VIEW {identifier(self.name)} AS {self.sql}"
         # An expression may hold a SELECT, but does not begin with one.
@@ -123,8 +123,8 @@ def load_views(folder: str | Path | None = None) -> tuple[View, ...]:
         raise UsageError(f"reports need each other: {' → '.join(error.args[1])}.") from error
 
 
-def with_needs(names: Iterable[str]) -> tuple[View, ...]:
-    """Return the shipped views of these names and the views they need, each after those."""
+def views_with_needs(names: Iterable[str]) -> tuple[View, ...]:
+    """Return the shipped views of these names and the views they need, in order of need."""
     views = load_views()
     wanted = set(names)
     for view in reversed(views):
@@ -161,7 +161,7 @@ def _folder(folder: str | Path) -> Path:
 
 
 def identifier(name: str) -> str:
-    """Return a name as SQL writes it."""
+    """Return a name as a quoted identifier of SQL."""
     return '"' + name.replace('"', '""') + '"'
 
 

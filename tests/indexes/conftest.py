@@ -56,7 +56,7 @@ def written(
     documents = tuple(RawDocument(json.dumps(row).encode()) for row in rows)
     items: tuple[RawPage | RawDocument, ...] = tuple(wiki) or documents
     block = Block(file=0, number=0, first=0, name="pages", items=items)
-    with folder.building(output) as building:
+    with folder.build_folder(output) as building:
         write_block(building / folder.BLOCKS, block, process_block(block))
         content, _ = folder.assemble(building, {}, [])
         folder.add_engines(building, content, embedder)

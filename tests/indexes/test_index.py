@@ -235,7 +235,7 @@ def test_an_index_stays_until_the_new_one_is_whole(build_folder: Build) -> None:
     path = build_folder()
     before = _bytes(path)
     assert before == _bytes(build_folder(name="same"))
-    with suppress(OSError), folder.building(path) as building:
+    with suppress(OSError), folder.build_folder(path) as building:
         assert building.parent == path.parent
         assert _bytes(path) == before
         raise OSError("the disk is full")
@@ -269,7 +269,7 @@ def test_the_manifest_lists_every_file_and_says_how_they_were_made(embedded: Pat
 def test_an_index_keeps_what_it_was_built_of(tmp_path: Path) -> None:
     for name, size in (("a", 5), ("b", 7)):
         (tmp_path / name).write_bytes(b"x" * size)
-    with folder.building(tmp_path / "index") as building:
+    with folder.build_folder(tmp_path / "index") as building:
         broken = tuple(RawPage(b"<page>") for _ in range(3))
         wiki = [Block(file, 0, 3 * file, f"f{file}", items=broken) for file in (1, 0)]
         for block in wiki:
@@ -307,7 +307,7 @@ def test_vectors_of_a_stopped_build_are_used_for_the_same_passages_and_model(
     def build(model: Path, text: str) -> list[str]:
         messages: list[str] = []
         pages = [page("A", text), page("B", "A sea.")]
-        with folder.building(tmp_path / "index") as building:
+        with folder.build_folder(tmp_path / "index") as building:
             block = Block(0, 0, 0, "f", items=tuple(pages))
             write_block(building / folder.BLOCKS, block, process_block(block))
             content, _ = folder.assemble(building, {}, [])
@@ -329,7 +329,7 @@ def test_vectors_of_a_stopped_build_are_used_for_the_same_passages_and_model(
 def test_only_new_or_empty_folders_are_taken(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     for output in (tmp_path / "empty", tmp_path / "new/deep"):
-        with folder.building(output) as building:
+        with folder.build_folder(output) as building:
             (building / "x").touch()
         assert (output / "x").exists()
     (tmp_path / "mine").mkdir()
@@ -337,7 +337,7 @@ def test_only_new_or_empty_folders_are_taken(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "mine/pipe")
     messages = {"": "something else", "letter.txt": "a file", "letter.txt/index": "cannot write"}
     for name, message in {**messages, "pipe": "a file"}.items():
-        with pytest.raises(UsageError, match=message), folder.building(tmp_path / "mine" / name):
+        with pytest.raises(UsageError, match=message), folder.build_folder(tmp_path / "mine" / name):
             raise AssertionError
     assert (tmp_path / "mine/letter.txt").read_text() == "dear"
 
@@ -347,7 +347,7 @@ def test_the_index_that_was_there_comes_back_where_the_new_one_cannot_be_moved(
 ) -> None:
     path = build_folder()
     before = _bytes(path)
-    with pytest.raises(FileNotFoundError), folder.building(path) as building:
+    with pytest.raises(FileNotFoundError), folder.build_folder(path) as building:
         shutil.rmtree(building)
     assert _bytes(path) == before
     assert [p.name for p in path.parent.iterdir()] == ["index"]
@@ -366,8 +366,8 @@ def test_what_a_killed_build_left_is_removed_and_only_one_builds_at_a_time(tmp_p
     left.mkdir(parents=True)
     (left / "00.json").touch()
     index = tmp_path / "index"
-    with folder.building(index) as building:
+    with folder.build_folder(index) as building:
         assert list(building.rglob("*")) == [building / folder.BLOCKS]
-        with pytest.raises(UsageError, match="by another process"), folder.building(index):
+        with pytest.raises(UsageError, match="by another process"), folder.build_folder(index):
             raise AssertionError
     assert [p.name for p in tmp_path.iterdir()] == ["index"]

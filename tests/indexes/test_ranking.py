@@ -398,7 +398,7 @@ def test_so_many_words_of_aliases_are_kept(build_folder: Build, names: int, kept
 
 
 def test_pages_of_a_later_block_have_their_aliases(tmp_path: Path) -> None:
-    with folder.building(tmp_path / "index") as building:
+    with folder.build_folder(tmp_path / "index") as building:
         for number, name in enumerate("ABC"):
             items = (page(name, "A river."), page(f"Alias{name}", "", redirect=name))
             block = Block(0, number, 0, "f", items=items)

@@ -19,7 +19,7 @@ from tests.pipelines.conftest import ends, named_cases, ok, read_csv, ufo, write
 from ufo.schemas.label_sheets import keep_label
 from ufo.schemas.labels import Label
 from ufo.schemas.results import open_results
-from ufo.schemas.text import with_formula
+from ufo.schemas.text import unescape_formula
 
 UNITS = {f"u{n:02d}": {"ref": "s" if n % 3 else "r"} for n in range(30)}
 VOTES = {
@@ -105,7 +105,7 @@ def test_a_sheet_comes_back_with_any_text_in_it(texts: list[str]) -> None:
         sheet = Path(folder) / "sheet.csv"
         ok("label", "sample", folder, "--output", sheet)
         drawn = read_csv(sheet)
-        assert sorted(with_formula(row["claim"]) for row in drawn) == sorted(texts)
+        assert sorted(unescape_formula(row["claim"]) for row in drawn) == sorted(texts)
         write_csv(sheet, drawn, label="true", note="n")
         ok("label", "import", folder, sheet, "--json")
         with open_results(folder) as results:

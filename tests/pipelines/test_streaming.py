@@ -626,7 +626,7 @@ def test_what_was_added_to_a_taken_file_is_new_from_the_line_that_was_cut(
         return [(one.start, one.size) for one in arrivals.look()]
 
     def take() -> None:
-        taken.extend(WindowFile("w", one) for one in arrivals.closing())
+        taken.extend(WindowFile("w", one) for one in arrivals.take_waiting())
         arrivals.know(taken)
 
     taken: list[WindowFile] = []

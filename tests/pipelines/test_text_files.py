@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.case_files import cases
-from ufo.pipelines.text_files import TextFiles, check_installed, of_markdown
+from ufo.pipelines.text_files import TextFiles, check_installed, parse_markdown
 from ufo.schemas.documents import Document
 from ufo.schemas.errors import UsageError
 from ufo.schemas.row import UnusableValue
@@ -23,13 +23,13 @@ MARKDOWN = cases(Path(__file__).with_name("markdown.txt"))
     ("text", "lines"), [row[1:] for row in MARKDOWN], ids=[row[0] for row in MARKDOWN]
 )
 def test_markdown_is_what_a_reader_sees(text: str, lines: str) -> None:
-    _, sections = of_markdown(text)
+    _, sections = parse_markdown(text)
     assert " / ".join(line for section in sections for line in section.lines) == lines
 
 
 def test_headings_are_those_of_sections_but_for_the_first() -> None:
     text = "# Title\nlead\n\n## A\na\n\n### B\nb\n\n## C\nc\n\nD\n===\nd\n"
-    title, sections = of_markdown(text)
+    title, sections = parse_markdown(text)
     assert title == "Title"
     assert [(one.heading, one.lines) for one in sections] == [
         ("", ("lead",)),
@@ -41,7 +41,7 @@ def test_headings_are_those_of_sections_but_for_the_first() -> None:
 
 
 def test_front_matter_has_the_title_and_is_no_text() -> None:
-    title, [section] = of_markdown('---\ndate: 1931\ntitle: "A bridge"\n---\nIt opened.\n')
+    title, [section] = parse_markdown('---\ndate: 1931\ntitle: "A bridge"\n---\nIt opened.\n')
     assert title == "A bridge"
     assert section.lines == ("It opened.",)
 
@@ -56,7 +56,7 @@ MARKS = ["<sup>", "</sup>", "<sub>", "</sub>", "<td>", "<del>", "</del>", "~~", 
 @example(["12", "![](x)", "345"])
 @example(["12", "[^1]", "345"])
 def test_no_number_is_made_by_markdown(parts: list[str]) -> None:
-    _, sections = of_markdown("".join(parts))
+    _, sections = parse_markdown("".join(parts))
     numbers = {number for one in sections for number in re.findall(r"\d+", " ".join(one.lines))}
     assert numbers <= set(re.findall(r"\d+", "".join(parts)))
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ufo.schemas.cache_folder import cache_folder, checked_cache, default_cache, kept_folder
+from ufo.schemas.cache_folder import cache_folder, cache_uri, cached_folder, default_cache
 from ufo.schemas.errors import UsageError
 
 
@@ -22,14 +22,14 @@ def unused_for(folder: Path, days: float) -> None:
 
 
 def test_what_was_not_used_for_long_goes_when_the_next_comes(cache: Path) -> None:
-    folders = {name: kept_folder("indexes", name) for name in ("old", "fresh", "used")}
+    folders = {name: cached_folder("indexes", name) for name in ("old", "fresh", "used")}
     for name in ("old", "used"):
         (folders[name] / "data").write_text(name)
         unused_for(folders[name], 30.1)
     unused_for(folders["fresh"], 29.9)
-    other = kept_folder("runs", "old")
+    other = cached_folder("runs", "old")
     unused_for(other, 30.1)
-    assert kept_folder("indexes", "used") == folders["used"]
+    assert cached_folder("indexes", "used") == folders["used"]
     assert (folders["used"] / "data").read_text() == "used"
     assert sorted(path.name for path in (cache / "indexes").iterdir()) == ["fresh", "used"]
     assert other.is_dir()  # another kind's
@@ -45,11 +45,11 @@ def test_without_a_cache_folder_it_is_among_temporary_files(
     else:
         monkeypatch.setattr("os.access", lambda *of: False)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "shared"))
-    folder = kept_folder("indexes", "one")
+    folder = cached_folder("indexes", "one")
     assert folder == tmp_path / f"shared/ufo-{os.getuid()}/indexes/one"
     assert folder.is_dir()
     assert folder.parent.stat().st_mode & 0o777 == 0o700
-    assert kept_folder("indexes", "one") == folder
+    assert cached_folder("indexes", "one") == folder
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_a_cache_is_off_or_a_file_or_a_prefix(
 ) -> None:
     monkeypatch.setenv("HOME", "/home/me")
     monkeypatch.chdir("/")
-    assert checked_cache(uri) == kept
+    assert cache_uri(uri) == kept
     monkeypatch.setenv("UFO_CACHE", f" {uri} ")
     assert default_cache() == kept
 
@@ -92,7 +92,7 @@ def test_a_cache_is_off_or_a_file_or_a_prefix(
 @pytest.mark.parametrize("uri", ["", "OFF", "a.db", "/a/b", "gs://b/ufo", "gs://b/a.sqlite"])
 def test_what_cannot_be_a_cache_says_what_can(uri: str) -> None:
     with pytest.raises(UsageError, match=f"^--cache '{uri}' cannot be a cache: name a file"):
-        checked_cache(uri)
+        cache_uri(uri)
 
 
 def test_without_a_choice_the_cache_is_in_the_user_s_folder(

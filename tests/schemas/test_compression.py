@@ -18,7 +18,7 @@ from ufo.schemas.compression import (
     ByteStream,
     InputDamaged,
     compression_of,
-    decompressed,
+    decompress,
 )
 
 
@@ -46,7 +46,7 @@ def read(kind: str, data: bytes, size: int = 1 << 20) -> tuple[bytes, str]:
     """Return what is read of a file in pieces of this size, and its damage."""
     content = b""
     try:
-        for piece in decompressed(kind, (data[at : at + size] for at in range(0, len(data), size))):
+        for piece in decompress(kind, (data[at : at + size] for at in range(0, len(data), size))):
             content += piece
     except InputDamaged as error:
         return content, str(error)
@@ -118,7 +118,7 @@ def test_garbage_after_the_end_is_damage(kind: str) -> None:
 def test_a_file_of_zstd_may_begin_with_a_frame_to_skip() -> None:
     data = b"\x50\x2a\x4d\x18" + b"\4\0\0\0size" + zstd(b"text")
     assert compression_of(data) == ZSTD
-    assert b"".join(decompressed(ZSTD, [data])) == b"text"
+    assert b"".join(decompress(ZSTD, [data])) == b"text"
 
 
 @pytest.mark.parametrize("head", [b"", b"{", b"PAR1", b"BZ", b"\x1f"])

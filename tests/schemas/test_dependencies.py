@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ufo.schemas.dependencies import CORE, MODULES, explained, missing, need
+from ufo.schemas.dependencies import CORE, MODULES, import_error_message, missing, need
 from ufo.schemas.errors import UsageError
 
 SETUP = (Path(__file__).parents[2] / "setup.py").read_text(encoding="utf-8")
@@ -37,7 +37,7 @@ def test_an_extra_needs_each_of_its_modules(
 ) -> None:
     monkeypatch.setitem(sys.modules, module, None)
     assert module in (missing(extra) or "").partition(", which")[0].split(" and ")
-    message = explained(ModuleNotFoundError("none", name=module)) or ""
+    message = import_error_message(ModuleNotFoundError("none", name=module)) or ""
     top = module.partition(".")[0]
     assert message.startswith(f"this needs {top}" if top == module else "this needs ")
 
@@ -53,9 +53,9 @@ def test_what_is_installed_is_not_missing() -> None:
 def test_an_import_that_failed_though_the_module_is_there_says_why() -> None:
     failed = ModuleNotFoundError("No module named 'httpx.gone'", name="httpx.gone")
     message = "this needs httpx.gone, which the installed httpx does not have"
-    assert explained(failed) == message
-    assert explained(ModuleNotFoundError("no name")) is None
-    assert explained(ImportError("cannot import name 'gone'", name="httpx")) is None
+    assert import_error_message(failed) == message
+    assert import_error_message(ModuleNotFoundError("no name")) is None
+    assert import_error_message(ImportError("cannot import name 'gone'", name="httpx")) is None
 
 
 def test_what_is_missing_has_the_pip_command(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -66,8 +66,11 @@ def test_what_is_missing_has_the_pip_command(monkeypatch: pytest.MonkeyPatch) ->
     message = "needs faiss, which is not installed: pip install 'ufo-factuality[dense]'"
     assert raised.value.message == f"search by vectors {message}"
     assert (missing("serve") or "").startswith("fastapi and uvicorn, which are not installed")
-    assert explained(ModuleNotFoundError("No module", name="faiss.contrib")) == f"this {message}"
-    assert explained(ModuleNotFoundError("No module", name="nobody_has_this")) is None
+    assert (
+        import_error_message(ModuleNotFoundError("No module", name="faiss.contrib"))
+        == f"this {message}"
+    )
+    assert import_error_message(ModuleNotFoundError("No module", name="nobody_has_this")) is None
 
 
 @pytest.mark.parametrize(
@@ -103,7 +106,7 @@ def test_a_version_that_does_not_work_is_named_with_those_that_do(
     module = OF_EXTRAS[extra].split()[0]
     if package in (module, "protego"):
         gone = ImportError(f"cannot import name 'x' from '{package}'", name=package)
-        assert explained(gone) == f"this needs {wanted}"
+        assert import_error_message(gone) == f"this needs {wanted}"
 
 
 def test_a_prerelease_and_a_module_without_a_package_are_taken(

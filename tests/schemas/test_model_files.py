@@ -34,15 +34,15 @@ def test_without_a_model_it_is_said_what_to_do(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", unreachable)
     unknown = r"no folder 'organisation/model'.*no route to the hub. Without a network"
     with pytest.raises(UsageError, match=unknown):
-        model_files.folder_of("organisation/model", "hub")
+        model_files.model_folder("organisation/model", "hub")
     assert [call.kwargs["revision"] for call in unreachable.call_args_list] == [None, None]
     unreachable.side_effect = TimeoutError()
     with pytest.raises(UsageError, match=r"hub: TimeoutError: . Without a network"):
-        model_files.folder_of("organisation/model", "hub")
+        model_files.model_folder("organisation/model", "hub")
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
     absent = r"huggingface_hub, .* pip install 'ufo-factuality\[hub\]'"
     with pytest.raises(UsageError, match=absent):
-        model_files.folder_of("organisation/model", "hub")
+        model_files.model_folder("organisation/model", "hub")
 
 
 ONNX = ["model.onnx", "onnx/model.onnx", "model_quantized.onnx", "onnx/model_quantized.onnx"]
@@ -116,12 +116,12 @@ def test_of_a_hub_s_model_only_what_is_computed_with_is_fetched(
     hub = Hub(tmp_path, files, kept)
     monkeypatch.setattr(huggingface_hub, "snapshot_download", hub.snapshot)
     options = {} if weights else {"weights": False}
-    assert model_files.folder_of("organisation/model@v2", "hub", **options) == str(tmp_path)
+    assert model_files.model_folder("organisation/model@v2", "hub", **options) == str(tmp_path)
     assert hub.asked == ["what is kept", *asked]
 
 
 def test_a_folder_is_its_own_model(tmp_path: Path) -> None:
-    assert model_files.folder_of(str(tmp_path), "hub") == str(tmp_path)
+    assert model_files.model_folder(str(tmp_path), "hub") == str(tmp_path)
 
 
 @pytest.mark.parametrize("first", range(4), ids=ONNX)

@@ -17,7 +17,7 @@ import pytest
 from tests.conftest import blank, rows_of, write_run
 from tests.schemas.labelled import labelled_rows, people, request, verdicts
 from ufo.pipelines.reports.tabular import write_csv
-from ufo.schemas.label_sheets import weighted, write_population, write_sheet
+from ufo.schemas.label_sheets import add_weights, write_population, write_sheet
 from ufo.schemas.labels import Label, LabelPopulation
 from ufo.schemas.records import SourceStatus
 from ufo.schemas.results import Results, open_results
@@ -155,7 +155,7 @@ def _results(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Results]:
             )
             for unit, (label, note) in by_unit.items()
         ]
-        write_sheet(str(folder), sheet, weighted(labels))
+        write_sheet(str(folder), sheet, add_weights(labels))
         units = [LabelPopulation("six", "g", f"g{at}", sheet) for at in range(3)]
         write_population(str(folder), sheet, units)
     with open_results(folder, all_runs=True) as results:

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from tests.case_files import cases
 from ufo.schemas import text as texts
 from ufo.schemas.text import (
-    decoded,
+    decode,
+    escape_formula,
+    hide_secrets,
     host_named,
     storable,
+    unescape_formula,
     visible,
-    with_formula,
-    without_formula,
-    without_secrets,
 )
 
 
@@ -43,9 +43,9 @@ def test_what_cannot_be_stored_is_replaced(text: str, stored: str) -> None:
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=20))
 def test_a_text_is_decoded_by_its_mark(text: str) -> None:
     expected = text.removeprefix("\ufeff")
-    assert decoded(text.encode()) == expected
+    assert decode(text.encode()) == expected
     for encoding in ("utf-8-sig", "utf-16", "utf-32"):
-        assert decoded(text.encode(encoding)) == text
+        assert decode(text.encode(encoding)) == text
 
 
 @pytest.mark.parametrize(
@@ -57,21 +57,21 @@ def test_a_text_is_decoded_by_its_mark(text: str) -> None:
 )
 def test_a_text_in_another_encoding_is_refused(body: bytes, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        decoded(body)
+        decode(body)
 
 
 def test_every_text_of_a_value() -> None:
     given_value = {"a\0": ["\0", 1, None, {"b": "c\0"}], "d": "\ud800\0"}
     expected = {"a\ufffd": ["\ufffd", 1, None, {"b": "c\ufffd"}], "d": "\ud800\ufffd"}
-    assert texts.without_nul(given_value) == expected
+    assert texts.replace_nul(given_value) == expected
 
 
 @pytest.mark.parametrize("first", "=+-@\t\r\n＝＋－＠", ids=ascii)
 @pytest.mark.parametrize("before", ["", "'", "''"], ids=["plain", "quoted", "quoted twice"])
 def test_a_formula_has_an_apostrophe_in_front(before: str, first: str) -> None:
     text = f"{before}{first}SUM(A1)"
-    assert without_formula(text) == f"'{text}"
-    assert with_formula(f"'{text}") == text
+    assert escape_formula(text) == f"'{text}"
+    assert unescape_formula(f"'{text}") == text
 
 
 @pytest.mark.parametrize(
@@ -93,13 +93,13 @@ def test_a_formula_has_an_apostrophe_in_front(before: str, first: str) -> None:
     ],
 )
 def test_what_is_no_formula_or_is_a_number_stays(text: str) -> None:
-    assert without_formula(text) == text
-    assert with_formula(text) == text
+    assert escape_formula(text) == text
+    assert unescape_formula(text) == text
 
 
 @pytest.mark.parametrize("text", ["-2+3", "+1+cmd", "-5%%", "-1.", "--1", "-1e", "+"])
 def test_what_only_begins_as_a_number_is_a_formula(text: str) -> None:
-    assert without_formula(text) == f"'{text}"
+    assert escape_formula(text) == f"'{text}"
 
 
 STEERING = "\x00\x08\x0b\x1b\x1f\x7f\x9b\x9f\u061c\u200e\u200f\u2028\u202e\u2066\u2069\ufeff"
@@ -150,7 +150,7 @@ def test_a_name_of_a_host_has_so_many_characters(name: str, is_one: bool) -> Non
 
 @given(st.text(st.one_of(st.sampled_from("'=-5\r"), st.characters(codec="utf-8"))))
 def test_every_text_comes_back(text: str) -> None:
-    assert with_formula(without_formula(text)) == text
+    assert unescape_formula(escape_formula(text)) == text
     written = texts.escaped_json(json.dumps(text, ensure_ascii=False))
     assert json.loads(written) == text
     assert visible(written) == written
@@ -204,4 +204,4 @@ def test_what_is_a_host_stays_one(name: str) -> None:
     ],
 )  # fmt: skip
 def test_secrets_in_addresses_are_not_shown(text: str, shown: str) -> None:
-    assert without_secrets(text) == shown
+    assert hide_secrets(text) == shown

@@ -14,7 +14,7 @@ from tests.conftest import rows_of, write_run
 from tests.schemas.labelled import people, request, verdicts
 from ufo.schemas.errors import UsageError
 from ufo.schemas.results import open_results
-from ufo.schemas.views import View, load_views, parse_view, tables_of, with_needs
+from ufo.schemas.views import View, load_views, parse_view, tables_of, views_with_needs
 from ufo.transforms.scores import VoteRules
 from ufo.transforms.what_if import recompute, scores_if
 
@@ -271,7 +271,7 @@ def test_a_report_that_cannot_be_read_is_named(tmp_path: Path) -> None:
 
 
 def test_views_are_made_with_those_they_need() -> None:
-    names = [view.name for view in with_needs({"scores_by_run", "evidence"})]
+    names = [view.name for view in views_with_needs({"scores_by_run", "evidence"})]
     assert set(names) == {"scores_by_run", "score_means", "cluster_of", "scores", "run_modes"}
     for name, needed in (("scores", "run_modes"), ("score_means", "scores")):
         assert names.index(needed) < names.index(name)

@@ -10,10 +10,10 @@ from ufo.transforms.plugins import (
     Spec,
     absolute_type,
     code_of,
+    hide_secrets,
     is_file_type,
     options_of,
     takes_context,
-    without_secrets,
 )
 from ufo.transforms.sources.fact_source import SOURCES
 from ufo.transforms.sources.llm import LlmSource
@@ -22,7 +22,7 @@ from ufo.transforms.sources.reference import ReferenceSource
 
 @pytest.mark.parametrize("name", ["key", "API_KEY", "token", "my_secret", "Password"])
 def test_a_secret_among_options_is_not_shown(name: str) -> None:
-    assert without_secrets({name: "s3", "index": "/i"}) == {name: "***", "index": "/i"}
+    assert hide_secrets({name: "s3", "index": "/i"}) == {name: "***", "index": "/i"}
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,7 @@ class CoroutineDoFn(beam.DoFn, Generic[J, T, R]):  # type: ignore[misc]
         raise NotImplementedError
 
     def start_bundle(self) -> None:
-        """Begin without calls in progress."""
+        """Start the bundle without calls in progress."""
         self._window = CallWindow(self.job.in_flight) if self.remote else None
 
     def process(
@@ -123,7 +123,7 @@ class CoroutineDoFn(beam.DoFn, Generic[J, T, R]):  # type: ignore[misc]
 
 
 def requests_in(usage: Sequence[Usage]) -> dict[str, int]:
-    """Return how many requests were sent, and how many were answered from a cache."""
+    """Return the numbers of requests sent, and of those answered from a cache, by their names."""
     cached = sum(row.cached or row.coalesced for row in usage)
     return {"requests": len(usage) - cached, "cached": cached}
 

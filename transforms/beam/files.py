@@ -42,12 +42,12 @@ _BLOCK_ROWS = 2_000
 _ALL = GlobalWindow()
 
 Parse = Callable[..., Any]
-"""Takes a key, a line, the greatest length, and `left_out`, which is called with failures."""
+"""Takes a key, a line, the longest length, and `left_out`, which is called with failures."""
 Key = tuple[str, int]
 Rows = dict[str, Sequence[Any]]
 """The rows of one response that a step makes, by table."""
 ROWS = "rows"
-"""The name of the output that gives them."""
+"""The name of the output of a step that has its rows."""
 
 
 class StepCounters:
@@ -124,8 +124,8 @@ def typed(collection: Any, kind: Any) -> Any:
     return collection
 
 
-# Beam gives a row type a random id. A worker in another process would not find the type by it and
-# would pass named tuples to our functions. So the id is made from the record's name.
+# Beam gives a row type a random id, by which a worker in another process would not find the type:
+# it would pass named tuples to our functions. So the id is made from the record's name.
 for _kind in RECORDS:
     _kind._beam_schema_id = str(uuid.uuid5(_NAMESPACE, _kind.__name__))
     coders.registry.register_row(_kind)
@@ -204,9 +204,9 @@ class _Pack(beam.DoFn):  # type: ignore[misc]
     def process(self, rows: Rows) -> list[tuple[Key, bytes]]:
         blocks = []
         for table, table_rows in rows.items():
-            for part, those in self._by_part(table, table_rows):
+            for part, part_rows in self._by_part(table, table_rows):
                 gathered = self._gathered.setdefault((table, part), [])
-                gathered += map(values_of(table), those)
+                gathered += map(values_of(table), part_rows)
                 if len(gathered) >= _BLOCK_ROWS:
                     blocks.append(_block(table, part, gathered))
                     gathered.clear()

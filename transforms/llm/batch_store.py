@@ -210,7 +210,7 @@ class BatchStore:
                 yield key, _whole(body)
 
     def plan(self, endpoint: Endpoint, round_: int, usd: Mapping[str, float]) -> Batch:
-        """Note a batch before it is submitted; `usd` has the highest cost of each request by key."""
+        """Note a batch before it is submitted; `usd` has the highest costs of requests by key."""
         batch = Batch(uuid4().hex, endpoint, round_, len(usd), time.time())
         sent = "state = 'sent', batch = :name, usd = :usd"
         query = f"UPDATE requests SET {sent} WHERE run = :run AND key = :key"  # noqa: S608

@@ -217,7 +217,7 @@ class ModelConnection:
         return HttpReply(answer, headers, request_id or answer.id, answer.tokens)
 
     def _check_count(self, body: Mapping[str, Any], prompt: int, counted: int | None) -> None:
-        """Correct the estimates by the endpoint's count of a prompt; report once a far too low one."""
+        """Correct the estimates by the tokens that were counted; report once if too few were."""
         self._context.counted(prompt, counted)
         if not self._reported and far_fewer(body, counted):
             self._reported = True

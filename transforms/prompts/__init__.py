@@ -1,4 +1,4 @@
-"""Load the prompts, one text file each, and fill their `{variables}`.
+"""The prompts, one text file each, with `{variables}`.
 
 - `NAME_system.txt`: the fixed system message of a step, which providers can cache.
 - `NAME_user.txt`: the template of the user message.

@@ -20,8 +20,7 @@ def escape(text: str) -> str:
 
 
 def read(text: str) -> str:
-    """Return a model's text without escapes copied from the prompt, and without characters that a
-    table cannot store."""
+    """Return a model's text without escapes copied from the prompt, fit to be stored in a table."""
     return _ESCAPED.sub(lambda match: _CHARACTERS[match[1]], storable(text))
 
 

@@ -1,5 +1,4 @@
-"""Measure factual recall (FaaF, Katranidis & Barany, 2024): does an answer state the expected
-facts?
+"""Measure factual recall (FaaF, Katranidis & Barany, 2024): the expected facts in an answer.
 
 Facts are given, or generated from a question and its ground truth. Each answer, such as the output
 of a RAG system, is verified against all facts. `recall_input` parses records, `recallers` has the

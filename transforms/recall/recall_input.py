@@ -75,7 +75,7 @@ def is_used(name: str) -> bool:
 
 
 def same_fact(fact: str) -> str:
-    """Return a fact without case, punctuation and extra spaces, to compare facts by."""
+    """Return the form of a fact by which facts are compared: without case and punctuation."""
     return _PUNCTUATION.sub(" ", _QUOTES.sub("", fact)).strip().casefold()
 
 
@@ -186,10 +186,10 @@ def _held(raw: Mapping[str, Any], name: str, kind: type, where: str = "") -> Any
 
 
 def _literal(value: Any, name: str) -> Any:
-    """Return the dictionary or list that a cell holds as text, in JSON or Python; other values
-    unchanged, and None for an empty cell.
+    """Return the dictionary or list of a cell's text, None for an empty cell; other values as is.
 
-    Only strings and words within one pair of brackets are read, and nothing is evaluated.
+    The text is in JSON or Python. Only strings and words within one pair of brackets are read, and
+    nothing is evaluated.
 
     Raises:
         UnusableValue: the text is something else, or has a key twice with different values.

@@ -1,4 +1,4 @@
-"""Find the facts of a record and verify its answers by them, with any judge.
+"""Verify the answers of a record against its facts, with any judge.
 
 A judge is asked as for `ufo evaluate`: the facts are the claims that it extracts from the ground
 truth, and an answer is the one passage of each fact. The LLM judge is asked by the prompts of FaaF
@@ -72,8 +72,10 @@ class FactJudge(LlmJudge):
     """
 
     async def extract(self, record: InputRecord, sentences: Sequence[Span]) -> Drafts:
-        """Return the facts that a text states in answer to its question, by one call: of a
-        function, or as published for a list in text."""
+        """Return the facts that a text states in answer to its question, by one call.
+
+        The call is of a function, or as published for a list in text.
+        """
         asker = self.asker(request.EXTRACTOR, "facts", record.response_id)
         published, prompts = self._settings.as_published, self.prompts
 
@@ -131,8 +133,10 @@ class Recaller:
 
 @dataclass(frozen=True, slots=True)
 class RecallJob(Job):
-    """The options of the steps of `ufo recall`, sent to every worker. Without `formulations` only
-    facts are generated."""
+    """The options of the steps of `ufo recall`, sent to every worker.
+
+    Without `formulations` only facts are generated.
+    """
 
     formulations: tuple[str, ...] = ()
 
@@ -312,7 +316,9 @@ async def _verify(
 
 
 def _label_of(outcome: str, reason: str | None) -> int | None:
-    """Return 1 if the answer states the fact, 0 if it does not or is not clear (as in FaaF), None
-    without a judgement."""
+    """Return 1 if the answer states the fact, 0 if not, None without a judgement.
+
+    An answer that is not clear does not state it, as in FaaF.
+    """
     silent = outcome == NOANS and reason not in (None, records.NO_PASSAGES)
     return None if silent else _LABELS.get(outcome)

@@ -60,8 +60,11 @@ def sheet(results: Results) -> str:
 
 
 def _truth_column(records: list[Row], texts: dict[str, dict[str, str]]) -> str:
-    """Return the column of the ground truth: `answer`, as in WikiEvalFacts, unless it would be read
-    as a variant. That is so if a variant `answer` has another text, or if there are no variants."""
+    """Return the column of the ground truth: `answer`, as in WikiEvalFacts, or `ground_truth`.
+
+    It is the latter where `answer` would be read as a variant: if a variant of this name has
+    another text, or if there are no variants.
+    """
     if not any(texts.values()):
         return GROUND_TRUTHS[0]
     for record in records:

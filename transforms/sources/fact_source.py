@@ -227,7 +227,7 @@ class FactSource:
 
 
 def reported_once(units: Iterable[FactUnit], answers: Mapping[str, Found]) -> list[Found]:
-    """Return the answer to each unit's query; only the query's first unit has usage and failures."""
+    """Return the answer to each unit's query; usage and failures are only with its first unit."""
     reported: set[str] = set()
     results = []
     for unit in units:

@@ -252,7 +252,7 @@ class HubVerifier(Verifier):
 
     @cached_property
     def _folder(self) -> str:
-        return model_files.folder_of(self._given, _EXTRA)
+        return model_files.model_folder(self._given, _EXTRA)
 
     @cached_property
     def _onnx(self) -> str | None:
@@ -277,7 +277,7 @@ class HubVerifier(Verifier):
         if self._onnx or not is_hhem(self._config):
             return self._folder
         foundation = str(self._config.get("foundation") or _FOUNDATION)
-        return model_files.folder_of(foundation, _EXTRA, weights=False)
+        return model_files.model_folder(foundation, _EXTRA, weights=False)
 
     def _loaded(self) -> Logits:
         # RoBERTa's configuration has token types, but the model takes none.

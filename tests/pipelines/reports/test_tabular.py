@@ -20,7 +20,7 @@ from tests.conftest import write_run
 from ufo.pipelines.reports import tabular
 from ufo.pipelines.reports.tabular import rows_of
 from ufo.schemas.results import open_results
-from ufo.schemas.text import with_formula
+from ufo.schemas.text import unescape_formula
 
 names = st.lists(st.text(st.characters(codec="utf-8"), max_size=6), min_size=1, max_size=4)
 
@@ -37,7 +37,9 @@ def test_json_and_csv_lose_nothing(data: Any, columns: list[str]) -> None:
     stream = StringIO(written(tabular.write_csv, table.to_reader(2)), newline="")
     expected = [tuple(columns), *[tuple(text or "" for text in row) for row in rows]]
     # A row of one NULL is an empty line, which csv reads as a row without fields.
-    lines = [tuple(map(with_formula, line)) or ("",) for line in csv.reader(stream, strict=True)]
+    lines = [
+        tuple(map(unescape_formula, line)) or ("",) for line in csv.reader(stream, strict=True)
+    ]
     assert lines == expected
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ufo.schemas.cache_folder import checked_cache, default_cache
+from ufo.schemas.cache_folder import cache_uri, default_cache
 from ufo.transforms.llm.cache import key_of
 from ufo.transforms.llm.store import (
     KINDS,
@@ -37,7 +37,7 @@ def silent(message: str) -> None:
 @pytest.mark.parametrize("place", ["cache.sqlite", "folder/", "file://"])
 def test_what_was_put_is_there_for_the_next_one(tmp_path: Path, place: str) -> None:
     files = place == "file://"
-    uri = f"file://{tmp_path}/below/" if files else checked_cache(f"{tmp_path}/{place}")
+    uri = f"file://{tmp_path}/below/" if files else cache_uri(f"{tmp_path}/{place}")
     store = open_store(uri)
     store.put_many({A: b"1", B: b"\0\xff"})
     store.put_many({A: b"2"})

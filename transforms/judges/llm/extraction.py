@@ -1,8 +1,8 @@
 """Extract claims and queries from numbered sentences by a model.
 
-Claims, and queries for claims without one, take one call each for a response, unless it is long. A sentence that the reply lists neither with a
-claim nor under `no_claim` is requested once more, then recorded as a failure. A claim for which the
-model writes no query is its own query.
+Claims take one call for a response, and so do queries for claims without one, unless it is long. A
+sentence that the reply lists neither with a claim nor under `no_claim` is requested once more, then
+recorded as a failure. A claim for which the model writes no query is its own query.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Define function objects: the JSON Schema of a call, and how its arguments are read.
+"""The function objects of FaaF: the JSON Schema of a call, and the reading of its arguments.
 
 This is FaaF's idea (Katranidis & Barany, 2024). One function is generated for the facts of a text,
 with an argument for each fact. A model that calls it judges all facts at once. Two things differ
@@ -21,7 +21,7 @@ from ufo.schemas import records
 from ufo.schemas.text import storable
 from ufo.transforms.judges.llm.judgements import Finding, Pair
 from ufo.transforms.judges.llm.llm_settings import SHORT, TFN, LlmSettings
-from ufo.transforms.judges.llm.parsing import number_of, numbers_of, decode_json, verdict_of
+from ufo.transforms.judges.llm.parsing import decode_json, number_of, numbers_of, verdict_of
 from ufo.transforms.llm.json_schema import closed_object, list_of, one_of
 from ufo.transforms.prompts.data import escape, read
 
@@ -91,10 +91,10 @@ class FactFunction:
     def parameters(self, descriptions: Mapping[str, str], exact: bool = False) -> dict[str, Any]:
         """Return the JSON Schema, in the exact form or not.
 
-        `descriptions` has a text for each name in `described_arguments`. The verdict has none: the prompt
-        explains it.
+        `descriptions` has a text for each name in `described_arguments`. The verdict has none: the
+        prompt explains it.
 
-        It is in the strict subset that providers enforce: every property required, no others.
+        It is of the strict subset that providers enforce: all properties are required, no others.
         """
         check: dict[str, Any] = {
             name: {"type": "string", "description": descriptions[name]}
@@ -131,7 +131,7 @@ class FactFunction:
         return {"fact": closed_object(lists), PASSAGE: one_of(known)}
 
     def example(self) -> dict[str, Any]:
-        """Return arguments that would be a complete reply, for a model that is shown no schema.
+        """Return the arguments of a complete reply as an example, for a model without the schema.
 
         They judge other facts than the request; `read` does not take them for judgements.
         """
@@ -154,8 +154,9 @@ class FactFunction:
         return {CHECKS: checks} if forced else {CHECKS: checks, NOANS_LIST: passages[len(judged) :]}
 
     def read(self, arguments: Mapping[str, Any]) -> tuple[dict[Pair, Finding], str]:
-        """Return the findings that the arguments of a reply hold, by the numbers of fact and
-        passage, and what is wrong if some are missing; never raises.
+        """Return the findings of a reply, and what is wrong with it if some are missing.
+
+        The findings are by the numbers of fact and passage. The method never raises.
 
         A pair is left out in these cases:
 
@@ -201,8 +202,10 @@ class FactFunction:
     def _checks(
         self, value: Any, passages: Sequence[int], levels: int = _LEVELS
     ) -> Iterator[tuple[Sequence[int], Mapping[str, Any]]]:
-        """Yield the candidates for checks in a value about these passages, each with those that it
-        names; without any, with the one passage where there are no others."""
+        """Yield the passages and the value of each candidate for a check in a value.
+
+        A candidate that names no passages is about the only one in `passages`.
+        """
         value = decode_json(value)
         if isinstance(value, list) and levels:
             for item in value:

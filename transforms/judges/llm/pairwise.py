@@ -154,9 +154,10 @@ def by_answer(text: str) -> Said:
 class _Way:
     """A question about a pair: its prompts, how the text of the reply is read, and its tokens.
 
-    With an empty `system` or `user` there is no such message. `again` has the fields of the function that a
-    repair calls; without them the question is repeated for a text. A model that is `trained` to
-    judge is asked once, without tags. `logprobs` asks for the probability of a reply of one word.
+    With an empty `system` or `user` there is no such message. `again` has the fields of the
+    function that a repair calls; without them the question is repeated for a text. A model that is
+    `trained` to judge is asked once, without tags. `logprobs` asks for the probability of a reply
+    of one word.
     """
 
     system: str

@@ -405,7 +405,8 @@ def verdict_of(verdict: object, labels: str) -> str | None:
     """Return the outcome of a member `verdict`, read more leniently than by `outcome_of`.
 
     The verdict may be the one item of a list or object, 1 or 0 where there are two labels, or stand
-    before a reason: "T (True)", "False, since …". The result is None where another verdict follows, and for "yes, …" and "no, …", which may answer anything.
+    before a reason: "T (True)", "False, since …". The result is None where another verdict follows,
+    and for "yes, …" and "no, …", which may answer anything.
     """
     verdict = decode_json(verdict)
     while isinstance(verdict, list | dict) and len(verdict) == 1:

@@ -156,7 +156,7 @@ def _unite(documents: Sequence[str], pairs: Sequence[Pair], judgements: list[Jud
 
 
 def _stated_share(pair: Pair, judgement: Judgement) -> float:
-    """Return the share of the claim that a passage states; for a refuted one, by its best ground."""
+    """Return the share of the claim that a passage states, less what it contradicts."""
     matched = match(pair)
     if judgement.outcome == REFUTED and (against := grounds(matched)):
         return against[0].share

@@ -28,8 +28,8 @@ async def kind_of(host: str, asker: "Asker | None" = None) -> str:
     """Return the category of a host: by the rules, else by the model, else `other`.
 
     Without an `asker` (the offline judge) no model is asked. After a failed request, or a reply
-    without a category, the category is `other` and not cached: the next run asks again. Requests are in the
-    asker's usage, and a reply without a category is in its failures.
+    without a category, the result is `other` and not cached: the next run asks again. Requests are
+    in the asker's usage, and a reply without a category is in its failures.
 
     Raises:
         LlmError: no request can succeed (`final`).

@@ -59,7 +59,7 @@ def _encoding(label: str | None, body: bytes) -> str | None:
 
 
 def _decoded(body: bytes, encoding: str) -> tuple[str, int, int]:
-    """Return a text with U+FFFD for bad bytes, and its numbers of non-ASCII characters and of them."""
+    """Return a text with U+FFFD for bad bytes, and the numbers of valid non-ASCII and bad ones."""
     text = body.decode(encoding, "replace")
     bad = text.count(REPLACEMENT) - body.count(REPLACEMENT.encode())
     return text, len(text) - len(text.encode("ascii", "ignore")) - bad, bad

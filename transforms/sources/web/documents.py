@@ -1,4 +1,4 @@
-"""Define a fetched page and the document made of it, with the reasons why there may be none.
+"""A fetched page and the document made of it, with the reasons why there may be none.
 
 `reading` makes a document of a page.
 """

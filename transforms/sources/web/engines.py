@@ -1,8 +1,8 @@
-"""Describe the APIs of search engines: the requests, and the meaning of the replies.
+"""The APIs of search engines: their requests, and the meaning of their replies.
 
 A class knows only its API. Sending, limits, retries, the cache and the sharing of equal queries are
-the same for all (`ufo.transforms.sources.web.searching`). Where the results are in a reply is in
-`engines.yaml`. To add an engine, write a subclass of `SearchApi` and add it to both.
+the same for all (`ufo.transforms.sources.web.searching`). `engines.yaml` has the places of results
+in a reply. To add an engine, write a subclass of `SearchApi` and add it to both.
 """
 
 import os
@@ -67,7 +67,7 @@ class SearchApi:
     def results(self, reply: Any) -> Iterator[SearchResult]:
         """Yield the engine's own statements and the results, best first.
 
-        Where they are in a reply is in `engines.yaml`; missing fields and wrong types are left out.
+        `engines.yaml` has their places in a reply; missing fields and wrong types are left out.
         """
         for part in table("engines.yaml")[self.name]:
             for item in _items(reply, part["at"]):
@@ -84,7 +84,7 @@ class SearchApi:
         return url.partition("?")[0].rstrip("/")
 
     def unavailable(self) -> str | None:
-        """Return why it cannot be used, with the remedy, or None if it can."""
+        """Return why the API cannot be used, with the remedy; None if it can."""
         key, url = variable(self.key_variable), variable(self.url_variable)
         if not (url or (key and self.default_url)):
             wanted = self.url_variable
@@ -127,12 +127,12 @@ class Serper(SearchApi):
         return replies if isinstance(replies, list) and len(replies) == queries else None
 
     def answers(self, reply: Any) -> bool:
-        """Return whether it has any part of a result."""
+        """Return whether a reply has any part of a result."""
         parts = ("organic", "answerBox", "knowledgeGraph", "peopleAlsoAsk", "searchParameters")
         return isinstance(reply, dict) and any(part in reply for part in parts)
 
     def refused(self, status: int, text: str, url: str) -> str:
-        """Tell when the credits are spent."""
+        """Explain that the credits are spent."""
         if status == 402 or (status == 400 and "credits" in text.lower()):
             return (
                 f"the credits of the key in {self.key_variable} at {url} are spent ({status}); top "
@@ -157,8 +157,10 @@ class Searxng(SearchApi):
         return {"method": "GET", "url": f"{self.url}/search", "params": params}
 
     def answers(self, reply: Any) -> bool:
-        """Return whether it lists results. A reply with nothing but unresponsive engines is not an
-        answer: all engines failed and nothing was searched."""
+        """Return whether a reply lists results, even none.
+
+        One with nothing but unresponsive engines is not an answer: all of them failed.
+        """
         if not isinstance(reply, dict) or not isinstance(reply.get("results"), list):
             return False
         shown = reply["results"] or reply.get("answers") or reply.get("infoboxes")
@@ -200,7 +202,7 @@ class Brave(SearchApi):
         return {"method": "GET", "url": url, "headers": headers, "params": params}
 
     def answers(self, reply: Any) -> bool:
-        """Return whether it is a reply to a search; one without results has no part `web`."""
+        """Return whether a reply is to a search; one without results has no part `web`."""
         return isinstance(reply, dict) and (reply.get("type") == "search" or "web" in reply)
 
     def refused(self, status: int, text: str, url: str) -> str:
@@ -234,7 +236,7 @@ def variable(name: str | None) -> str:
     return os.environ.get(name, "").strip() if name else ""
 
 
-# --- what replies are read with -----------------------------------------------------------------
+# --- the parts of a reply -----------------------------------------------------------------------
 
 
 def _items(reply: Any, path: str) -> Iterator[Any]:
@@ -245,7 +247,7 @@ def _items(reply: Any, path: str) -> Iterator[Any]:
 
 
 def _result(item: Any, part: Mapping[str, Any]) -> Iterator[SearchResult]:
-    """Yield what a part of a reply says; nothing where it is a statement without a text."""
+    """Yield the result in a part of a reply, none for a statement without a text."""
     if isinstance(item, str) and "bare" in part:
         item = {part["bare"]: item}
     if not isinstance(item, dict):
@@ -297,7 +299,7 @@ def _entry(title: str | None, kind: str | None, description: str, attributes: ob
 
 
 def _pairs(attributes: object) -> Iterator[tuple[object, object]]:
-    """Yield names and values of an object, of a list of pairs, or of one of labelled values."""
+    """Yield the names and values of an object, a list of pairs, or a list of labelled values."""
     if isinstance(attributes, dict):
         yield from attributes.items()
     for attribute in _list(attributes):

@@ -52,10 +52,10 @@ _MOVED: Final = (301, 302, 303, 307, 308)
 _GOOD: Final = (200, 203)
 _AGAIN: Final = (408, 425, 429, 502, 503, 504)
 _LASTING: Final = (None, reasons.TOO_LARGE, reasons.UNSUPPORTED_TYPE, reasons.EMPTY)
-# There are other pages, and a snippet for this one: it is worth one more try, but no long wait.
+# There are other pages, and a snippet for this one: a page is worth one more try, but no long wait.
 _RETRY: Final = Retry(attempts=2, seconds=5.0)
 _MOST_SAID: Final = 500  # characters of an error
-_SITES: Final = 2_000  # whose rules are cached
+_SITES: Final = 2_000  # sites whose rules are cached
 _RULES_SECONDS: Final = 24 * 3600.0  # RFC 9309, 2.4
 
 
@@ -142,10 +142,10 @@ class Fetcher:
         )
 
     async def _allowed(self, url: str, ruled: bool) -> str:
-        """Return the URL of a page as it is requested, if it is valid and its site allows it.
+        """Return the URL to request for a page, if it is valid and its site allows it.
 
         Raises:
-            SendError: it may not be requested, or its site cannot say.
+            SendError: the page may not be requested, or its site does not say.
         """
         try:
             url = checked_url(url, self._allow_private)
@@ -235,7 +235,7 @@ class Fetcher:
         return replace(page, body=body), None
 
     async def _rules(self, rules_at: str) -> Protego | FetchedPage:
-        """Return the rules of the site with this robots.txt; the failed page if it cannot say."""
+        """Return the rules in a robots.txt; the failed page if there are none to be had."""
         page = await self.get(rules_at, ruled=False)
         try:
             return await asyncio.to_thread(rules_of, page)

@@ -45,7 +45,7 @@ _PAYWALL = phrases("paywall")
 _NEEDS_SCRIPT = phrases("needs_script")
 _SEARCHED = 200_000
 
-# They log on single pages; a document's `reason` has the same.
+# These packages log problems of single pages, which a document's `reason` has.
 for _name in ("trafilatura", "htmldate"):
     logging.getLogger(_name).setLevel(logging.CRITICAL)
 
@@ -96,7 +96,7 @@ def _too_large(detail: str) -> Document:
 
 
 def _stub_reason(html: str, text: str, mounted: bool) -> str | None:
-    """Return why a page has only a few lines, None where they may be all of it."""
+    """Return the reason why a page has only a few lines, None where they may be the whole page."""
     if _PAYWALL.search(html, 0, _SEARCHED):
         return reasons.PAYWALL
     if mounted or _NEEDS_SCRIPT.search(html, 0, _SEARCHED):

@@ -1,4 +1,4 @@
-"""Tell which elements of a page share a line, and what is before and after an element on it.
+"""Find the lines of a page, and the text before and after an element on its line.
 
 `elements.yaml` has the names of elements and classes that the modules beside this one use, and
 `boilerplate.yaml` the phrases.
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
 SENTENCE_END: Final = re.compile(r"[.!?…。！？][\"'”’»)\]]*$")
-_PIECES: Final = 24  # of text that are looked at before or after an element
+_PIECES: Final = 24  # pieces of text that are looked at before or after an element
 
 
 def phrases(kind: str, before: str = "", after: str = "") -> re.Pattern[str]:

@@ -22,7 +22,12 @@ from ufo.transforms.sources.web.lines import (
     text_before,
 )
 from ufo.transforms.sources.web.styles import drop
-from ufo.transforms.sources.web.superscripts import UNREADABLE, Superscripts, separate_digits, read_lowered
+from ufo.transforms.sources.web.superscripts import (
+    UNREADABLE,
+    Superscripts,
+    read_lowered,
+    separate_digits,
+)
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -46,7 +51,7 @@ _ENDED = re.compile(r"[.!?:;,…。！？]$")
 
 
 def read_marks(tree: "HtmlElement") -> None:
-    """Read what is not running text: formulas, fractions, raised text, short quotations."""
+    """Write formulas, fractions, raised text and short quotations as running text."""
     for element in list(tree.iter(*names()["beside"])):
         drop(element)
     for formula in list(tree.iter("math")):
@@ -91,7 +96,7 @@ def _leave_blocks(tree: "HtmlElement") -> None:
     kept = known["blocks"] | known["kept"]
     strip_tags(tree, *({str(element.tag) for element in tree.iter("*")} - kept))
     for element in tree.iter("*"):
-        # Lines may be joined later. To set the texts also makes one of many, which is faster.
+        # Lines may be joined later. Setting a text also joins its many pieces, which is faster.
         space = " " if breaks(element) else ""
         if element.text or len(element):
             element.text = space + (element.text or "")
@@ -130,7 +135,7 @@ def _read_raised(tree: "HtmlElement") -> None:
 
 
 def _read(element: "HtmlElement", reader: Superscripts) -> str:
-    """Return what a raised or lowered element says."""
+    """Return a raised or lowered element as running text."""
     is_note = element.tag != "sub" and _is_note(element)
     if element.tag != "sub":
         _merge_marks(element, is_note)
@@ -152,7 +157,7 @@ def _raised_text(raised: "HtmlElement") -> str:
 
 
 def _is_small_number(element: "HtmlElement") -> bool:
-    """Return whether small digits stand right after others, and are none of their number."""
+    """Return whether an element is small digits right after others of another number."""
     is_number = element.text_content().strip().isdigit()
     return is_number and text_before(element)[-1:].isdigit()
 
@@ -168,7 +173,7 @@ def _is_mark(link: "HtmlElement") -> bool:
 
 
 def _merge_marks(raised: "HtmlElement", is_note: bool) -> None:
-    """Join raised text with what is raised right after it: the marks of several notes."""
+    """Join raised text with the raised text right after it: the marks of several notes."""
     texts = [_raised_text(raised)]
     following = raised.getnext()
     while (
@@ -311,7 +316,7 @@ def _name_line(line: "HtmlElement") -> None:
 
 
 def _keep_notes(tree: "HtmlElement") -> None:
-    """Keep the sentences of captions, and of the head and foot of an article: its corrections."""
+    """Keep the sentences of captions, and the corrections in the head or foot of an article."""
     marked = next(tree.iter("article", "main"), None) is not None
     for part in list(tree.iter("header", "footer", "figure")):
         outer = {str(element.tag) for element in part.iterancestors()}
@@ -348,7 +353,7 @@ def _named_caption(element: "HtmlElement") -> bool:
 
 
 def _read_caption(line: "HtmlElement") -> None:
-    """Drop a caption without a sentence or number; else take the names by which it is dropped."""
+    """Drop a caption without a sentence or number; else clear the class names of a caption."""
     outer = line.getparent()
     if not _is_caption(line):
         drop(line)

@@ -24,14 +24,16 @@ from ufo.transforms.sources.web.timed_cache import TimedCache
 from ufo.transforms.sources.web.transport import Resolve
 
 _MOST_BYTES: Final = 1024 * 1024  # of a page in the cache
-_HELD: Final = 512  # pages whose text is kept in memory for so many seconds
+_HELD: Final = 512  # pages whose text is kept in memory for _HELD_SECONDS
 _HELD_SECONDS: Final = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
 class ReadPage:
-    """A page without its body, and its content. `seconds` is the time to fetch it; `cached` says
-    that it was not fetched."""
+    """A page without its body, and its content.
+
+    `seconds` is the time to fetch it; `cached` says that it was not fetched.
+    """
 
     page: FetchedPage
     document: Document
@@ -107,8 +109,7 @@ class Pages:
         return await loop.run_in_executor(self._readers.threads, self._readers.read, page)
 
     async def _look_up_or_fetch(self, url: str) -> tuple[FetchedPage, bool]:
-        """Return a page, and whether it was stored: recorded, or fetched today by this or another
-        run."""
+        """Return a page, and whether it was stored: recorded, or fetched today by any run."""
         # A stored page needs no check of addresses, so pages of private hosts have other keys.
         key = self._kept.key("p", url, today=self._allow_private)
         kept = _page_from_json((await self._kept.get_many([key])).get(key))

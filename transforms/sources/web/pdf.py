@@ -41,7 +41,7 @@ class _Pieces:
     saved: list[float] = field(default_factory=list)
 
     def operator(self, operator: bytes, operands: Any, _matrix: Any, _text_matrix: Any) -> None:
-        """Note the text rise, which pypdf leaves aside."""
+        """Note the text rise, which pypdf ignores."""
         if operator == b"Ts" and operands and isinstance(operands[0], int | float):
             self.rise = float(operands[0])
         elif operator == b"q":
@@ -59,7 +59,7 @@ class _Pieces:
 
 
 def page_text(page: Any, reader: Superscripts) -> str:
-    """Return the text of a page; `reader` is the document's."""
+    """Return the text of a page; `reader` is the one of its document."""
     if page.get("/Contents") is None:
         return ""
     # "bytes" as in extract_text: a font, and not the file, says which letters they are.
@@ -88,7 +88,7 @@ def _with_fonts(operations: Sequence[tuple[Any, bytes]]) -> Iterator[tuple[Any, 
 
 
 def _read(pieces: Sequence[_Piece], reader: Superscripts) -> str:
-    """Return the text of the pieces, with what is above or below its line as it is read."""
+    """Return the text of the pieces, with text above or below a line read as raised or lowered."""
     written = ""
     texts: list[str] = []
     for line in _lines(pieces):

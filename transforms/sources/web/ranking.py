@@ -123,10 +123,9 @@ class DenseRanking:
 
 
 class PageText:
-    """The sentences of one page, for any number of queries; ranked by vectors if there is an
-    embedder.
+    """The sentences of one page, ranked for any number of queries.
 
-    The ranking is built at the first query.
+    They are ranked by vectors if there is an embedder. The ranking is built at the first query.
     """
 
     def __init__(self, document: Document, embedder: Embedder | None = None) -> None:

@@ -87,7 +87,7 @@ class Readers:
 
 
 class _Reader:
-    """One process that reads."""
+    """A process that reads pages."""
 
     def __init__(self, seconds: str, most_bytes: str) -> None:
         path = os.pathsep.join(place or os.getcwd() for place in sys.path)
@@ -114,12 +114,12 @@ class _Reader:
 
     @property
     def usable(self) -> bool:
-        """Whether it can read another page."""
+        """Whether the process can read another page."""
         return self._left > 0 and self._process.poll() is None
 
     @property
     def killed(self) -> bool:
-        """Whether someone else ended it, and not a limit."""
+        """Whether the process was ended from outside, and not by a limit."""
         return self._process.returncode == -signal.SIGKILL
 
     def read(self, page: FetchedPage) -> Document:
@@ -143,11 +143,11 @@ class _Reader:
         return Document(**answer, spans=spans)
 
     def kill(self) -> None:
-        """End it, even while it is reading."""
+        """End the process, even while it is reading."""
         self._process.kill()
 
     def close(self) -> None:
-        """End it, and wait for its end."""
+        """End the process, and wait for its end."""
         self._process.kill()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):

@@ -17,8 +17,8 @@ _USER_AGENT: Final = re.compile(r"\s*user(?:-|\s+)?agent[\s:]+(.*)", re.IGNORECA
 def rules_of(page: FetchedPage) -> Protego | FetchedPage:
     """Return the rules of a robots.txt; the page itself if there was no reply.
 
-    A site without one (any 4xx, or endless redirects) allows everything. A site that cannot answer
-    (5xx) allows nothing for now (RFC 9309, 2.3.1).
+    A site without a robots.txt (any 4xx, or endless redirects) allows everything. A site that
+    cannot answer (5xx) allows nothing for now (RFC 9309, 2.3.1).
     """
     rules = "User-agent: *\nDisallow: /"
     if page.reason is None:
@@ -33,7 +33,7 @@ def rules_of(page: FetchedPage) -> Protego | FetchedPage:
 
 
 def _few_robots(line: str) -> str:
-    """Return the line with one name in place of every robot that is not this one.
+    """Return a line with "-" in place of the name of any other robot.
 
     Protego stores the rules of a group once for each robot. A file with thousands of robots and
     rules would take minutes and gigabytes.

@@ -26,7 +26,7 @@ _INDEX: Final = re.compile(r"/(?:index|default)\.(?:html?|php|aspx?)$", re.IGNOR
 
 
 def page_key(url: str) -> str:
-    """Return a text that is equal for the addresses of one page, as far as they tell.
+    """Return a key that is equal for the addresses of one page, as far as they show it.
 
     It has the host without `www`, `m`, `mobile` and `amp`, the port if it is unusual, the path
     without its last slash, `index.html` and parts for AMP, and the other parameters in order.
@@ -56,17 +56,17 @@ def page_key(url: str) -> str:
 
 @cache
 def _beside_page() -> re.Pattern[str]:
-    """Return the pattern of parameters that do not tell pages apart."""
+    """Return the pattern of parameters that do not distinguish pages."""
     return re.compile("|".join(table("parameters.yaml")), re.IGNORECASE | re.DOTALL)
 
 
 def page_keys(urls: Iterable[str], canonical: str | None = None, text: str = "") -> frozenset[str]:
     """Return the keys of a page that was fetched; two pages that share one are the same.
 
-    `urls` are its addresses before and after redirects, `text` is what was read of it. A canonical
-    address on the same host is trusted, unless it is the home page, which careless sites state on
-    all their pages. One on another host (a syndicated article) is trusted for pages with the same
-    text, or a site could silence another.
+    `urls` are its addresses before and after redirects, `text` is its text. A canonical address on
+    the same host is trusted, unless it is the home page, which careless sites state on all their
+    pages. One on another host (a syndicated article) is trusted for pages with the same text, or a
+    site could silence another.
     """
     keys = {page_key(url) for url in urls}
     hosts = {key.partition("/")[0].partition("?")[0] for key in keys}
@@ -81,11 +81,11 @@ def page_keys(urls: Iterable[str], canonical: str | None = None, text: str = "")
 
 @dataclass(slots=True)
 class Listing:
-    """What a search says of one page, or of none (`url` None).
+    """The results of a search about one page, or about none (`url` None).
 
-    `result` is the first result for it. `statements` are the engine's own about it, which are
+    `result` is the first of them. `statements` are the engine's own about the page, which are
     passages. `snippets` are its excerpts, used if the page is not read. `keys` are those of its
-    known addresses, and `page` is what was read of it.
+    known addresses, and `page` is the page if it was read.
     """
 
     result: SearchResult
@@ -95,7 +95,7 @@ class Listing:
     page: "ReadPage | None" = None
 
     def add(self, other: "Listing") -> None:
-        """Add what another listing says of the same page."""
+        """Add the results of another listing of the same page."""
         if self.result.stands_alone:
             self.result = other.result
         _add_new(self.statements, other.statements)
@@ -105,15 +105,14 @@ class Listing:
 
 
 def listing_of(result: SearchResult) -> Listing:
-    """Return what one result says of its page."""
+    """Return the listing of one result."""
     text = [result.text] if result.text else []
     statements, snippets = (text, []) if result.stands_alone else ([], text)
     return Listing(result, statements, snippets, page_keys([result.url] if result.url else []))
 
 
 def by_page(listings: Iterable[Listing]) -> list[Listing]:
-    """Return one listing for each page, in the order of the first; listings that share a key are of
-    one page."""
+    """Return one listing for each page, in order; listings that share a key are of one page."""
     pages: list[Listing] = []
     for listing in listings:
         same = next((page for page in pages if page.keys & listing.keys), None)

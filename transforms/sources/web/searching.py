@@ -1,7 +1,7 @@
-"""Search, but never repeat a query that was searched today or is being searched now.
+"""Search the web, but never for a query that was searched today or is being searched now.
 
-It uses the mechanisms of the language models (`ufo.transforms.llm`): its cache for stored and
-running requests, `sending` for limits, retries and the usage log.
+The mechanisms are those of language models (`ufo.transforms.llm`): the cache for stored and running
+requests, `send` for limits, retries and the usage log.
 """
 
 import asyncio
@@ -53,10 +53,10 @@ SECONDS: Final = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """The result of a search: its raw reply and the time of it, or the error.
+    """The result of a search: its raw reply with the time, or the error.
 
-    `request_id` is the id of the request that fetched it. `usage` has a row for each request sent
-    for it, or one row if it was free.
+    `request_id` is the id of the request that fetched it. `usage` has a row for each request sent,
+    or one row if the result was free.
     """
 
     reply: Any = None
@@ -158,8 +158,8 @@ class Searcher:
 
     def _keys(self, queries: Sequence[str]) -> dict[str, str]:
         # A snapshot's key has neither the day nor the engine's address: both may change.
-        what = "s", self.api.name, self._count
-        return {query: self._kept.key(*what, query, today=self.url) for query in queries}
+        name, count = self.api.name, self._count
+        return {query: self._kept.key("s", name, count, query, today=self.url) for query in queries}
 
     def _from_json(self, value: Any) -> Searched | None:
         try:
@@ -238,8 +238,8 @@ class Searcher:
         """Return the raw reply to each query.
 
         Raises:
-            SendError: it is not a reply of this API. Where every further one would be the same, it
-                is `final`: a web page before any search succeeded, or a request for a key.
+            SendError: the body is not a reply of this API. The error is `final` where every further
+                one would be the same: a web page before any search succeeded, or a wanted key.
         """
         try:
             payload = json.loads(body)
@@ -264,7 +264,7 @@ class Searcher:
         return replies
 
     def _wants_key(self, reply: str, key: str) -> str:
-        """Return the message for an engine that refuses the key, or that none is set."""
+        """Return the message for an engine that refuses the key, or that wants one."""
         name = self.api.key_variable
         if name is None:
             return f"{self.url} refused us ({reply}); allow this machine there"
@@ -289,7 +289,7 @@ class Searcher:
         )
 
     def _for_good(self, status: int, headers: Mapping[str, str], reply: str, key: str) -> str:
-        """Return what to do about a status that every further search would get, else ""."""
+        """Return the message for a status that every further search would get, else ""."""
         if 300 <= status < 400:
             there = urlsplit(urljoin(self.url, headers.get("location", "")))
             return (
@@ -304,5 +304,5 @@ class Searcher:
 
 
 def _words(body: bytes, key: str) -> str:
-    """Return what a reply says to people, without the key: its message, or a page's title."""
+    """Return the message of a reply, or the title of a page, without the key."""
     return words_of(payload_of(body.decode(errors="replace")) or "", key or NO_KEY)[0][:_SHOWN]

@@ -42,7 +42,7 @@ class Snapshot:
                 "one that was recorded"
             )
         self.finished = _RECORDED in names
-        """Whether it is replayed."""
+        """Whether the snapshot is replayed."""
         self.remedy = (
             f"it is not in the snapshot {self.folder}, which is replayed without network; record "
             "another with --web_snapshot and a new folder"
@@ -116,7 +116,7 @@ class Snapshot:
 
 
 class WebStore:
-    """The stored searches and pages as JSON: in the snapshot, or else today's in the cache."""
+    """The stored searches and pages as JSON: those of the snapshot, else today's in the cache."""
 
     def __init__(
         self, cache: JsonCache, snapshot: Snapshot | None, clock: Callable[[], datetime]
@@ -127,11 +127,11 @@ class WebStore:
         self.remedy = snapshot.remedy if snapshot is not None and snapshot.finished else None
         """The remedy for a missing value while a snapshot is replayed."""
 
-    def key(self, kind: str, *what: Any, today: Any) -> str:
-        """Return the key of `what`; in the cache it also depends on `today` and the date."""
+    def key(self, kind: str, *parts: Any, today: Any) -> str:
+        """Return the key of these parts; in the cache it also depends on `today` and the date."""
         if self._snapshot is not None:
-            return key_of(kind, *what)
-        return key_of(kind, *what, today, self._clock().date().isoformat())
+            return key_of(kind, *parts)
+        return key_of(kind, *parts, today, self._clock().date().isoformat())
 
     @property
     def writes(self) -> bool:

@@ -221,7 +221,7 @@ class WebSource(FactSource):
         return replace(self.found(hits), usage=searched.usage)
 
     async def _listings(self, reply: Any, visit: "PageVisits") -> list[Listing]:
-        """Return what the engine lists, by page, without excluded hosts."""
+        """Return the listings of a search's reply, one a page, without those of excluded hosts."""
         results = [result for result in self._api.results(reply) if result.url or result.text]
         admitted = await together(self._admits(result.url, visit) for result in results)
         return by_page(map(listing_of, compress(results, admitted)))
@@ -231,8 +231,8 @@ class WebSource(FactSource):
     ) -> list[Retrieved]:
         """Return the passages of the engine's own statements and of the first pages.
 
-        A page that turns out to be one of those before adds only what is said of it, and the next
-        one takes its place.
+        A page that turns out to be an earlier one adds only its listing, and the next takes its
+        place.
         """
         alone = [one for one in listings if one.result.stands_alone]
         waiting = deque(one for one in listings if not one.result.stands_alone)
@@ -247,7 +247,7 @@ class WebSource(FactSource):
         return list(chain.from_iterable(taken))
 
     async def _read(self, listing: Listing, visit: "PageVisits") -> None:
-        """Read the page of a listing, if it can be."""
+        """Read the page of a listing, if that is possible."""
         url = listing.result.url
         if url is None or not self.passages_per_page:
             return
@@ -360,7 +360,7 @@ class PageVisits:
 
     @contextmanager
     def recording_errors(self, key: str) -> Iterator[None]:
-        """Record an error of a library on a page, and go on after the block."""
+        """Record an error of a library in the block, and go on after the block."""
         try:
             yield
         except Exception as error:
@@ -369,7 +369,7 @@ class PageVisits:
             self.failures[key] = Failure(_PAGE, key, type(error).__name__, message_of(error))
 
     def record_page(self, read: "ReadPage", waited: bool) -> None:
-        """Record a page; `waited` says that it was fetched for another response or query."""
+        """Record a page that was read; `waited` says that another response or query fetched it."""
         url = read.page.url
         if url in self.usage or url in self.failures:
             return

@@ -1,4 +1,4 @@
-"""Apply the styles of a page: remove the text that a browser would not show, mark raised text.
+"""Apply the styles of a page to its tree: hidden, raised and lowered text.
 
 Text that a reader never sees is not evidence, and may have instructions to a judge. The rules are
 from the HTML standard (section 15.3.1, hidden elements), with the usual ways to hide, strike out,
@@ -36,7 +36,7 @@ _BACKGROUND = re.compile(
 )
 # An unclosed comment ends with the sheet, as in a browser; this also keeps reading fast.
 _NO_RULE = re.compile(r"/\*.*?(?:\*/|\Z)|@(?:import|charset|namespace)[^;{}]*;?", re.DOTALL)
-# With the rules in it, if there is no condition in it.
+# A condition such as `@media` with the rules in it, if there is no other condition in it.
 _CONDITION = re.compile(r"@[^@{};]*\{(?:[^@{}]|\{[^{}]*\})*+(?:\}|\Z)")
 _SIMPLE = re.compile(r"(?:[a-z][a-z0-9]*)?([.#][\w-]+)$", re.IGNORECASE)
 _DEPTH = 4  # of conditions in conditions
@@ -61,7 +61,7 @@ HIDDEN, SUP, SUB, LINE = "hidden", "sup", "sub", "line"
 
 
 def apply_styles(tree: "HtmlElement") -> None:
-    """Remove what a reader of the page does not see, and struck-out text; mark what a style does.
+    """Remove hidden and struck-out text; mark raised, lowered and separate parts by elements.
 
     Raised and lowered parts of a line become `sup` and `sub`; one that has a line of its own gets
     `br` around it.
@@ -130,7 +130,7 @@ def _is_in_sentence(element: "HtmlElement") -> bool:
 
 
 def looks_of(style: str) -> frozenset[str]:
-    """Return what the declarations of a style make of an element: HIDDEN, SUP, SUB, LINE."""
+    """Return the effects of a style's declarations on an element: HIDDEN, SUP, SUB, LINE."""
     if not style:
         return frozenset()
     patterns = (LINE, _OWN_LINE), (SUP, _RAISED), (SUB, _LOWERED)
@@ -160,7 +160,7 @@ def _shade(colour: str) -> str:
 
 
 def _rules_of(sheets: Iterable["HtmlElement"]) -> defaultdict[str, frozenset[str]]:
-    """Return what the page's own style sheets make of classes and ids, by their selectors.
+    """Return the effects of the page's own style sheets, by the selectors of classes and ids.
 
     Rules inside `@media` and the like, and selectors with several parts, do not always apply: they
     are ignored.

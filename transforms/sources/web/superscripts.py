@@ -15,9 +15,9 @@ from ufo.transforms.sentences import segment
 from ufo.transforms.sources.web.tables import table
 
 UNREADABLE: Final = "\ufffc"
-"""Stands for what cannot be told (U+FFFC, the object replacement character)."""
+"""The mark in place of ambiguous text (U+FFFC, the object replacement character)."""
 CONTEXT: Final = 60
-"""How many characters before and after raised text are looked at."""
+"""The number of characters before and after raised text that decide its meaning."""
 
 _POWERS = {"2": "²", "3": "³"}
 _LONGEST = 60  # characters; longer raised text is a remark
@@ -51,9 +51,9 @@ class Superscripts:
         self._last = -1
 
     def read(self, before: str, raised: str, after: str, *, is_note: bool = False) -> str:
-        """Return what stands in a text for `raised`, between the texts `before` and `after`.
+        """Return the running text for `raised`, between the texts `before` and `after`.
 
-        `is_note` says that its markup makes it the mark of a note.
+        `is_note` says that the markup of `raised` makes it the mark of a note.
         """
         raised = " ".join(raised.split())
         if is_note or not raised:
@@ -92,7 +92,7 @@ def separate_digits(before: str, text: str, after: str) -> str:
 
 
 def read_lowered(before: str, text: str, after: str) -> str:
-    """Return what stands in a text for a lowered `text`; it never joins digits: H2O, log10 100."""
+    """Return the running text for a lowered `text`, which never joins digits: H2O, log10 100."""
     text = " ".join(text.split())
     start = "_" if _digits_meet(before, text) else ""
     return start + separate_digits("", text, after)
@@ -103,7 +103,7 @@ def _digits_meet(before: str, after: str) -> bool:
 
 
 def drop_unreadable(text: str) -> tuple[str, int]:
-    """Return a text without the sentences that have UNREADABLE, and how many these are."""
+    """Return a text without the sentences that have UNREADABLE, and the number of these."""
     if UNREADABLE not in text:
         return text, 0
     kept: list[str] = []

@@ -1,4 +1,4 @@
-"""Read the tables of names, phrases and rules beside the modules."""
+"""Read the YAML tables of this folder."""
 
 from functools import cache
 from importlib import resources
@@ -9,5 +9,5 @@ import yaml
 
 @cache
 def table(name: str) -> Any:
-    """Return the content of a YAML file of this folder; callers do not change it."""
+    """Return the content of a YAML file of this folder, which callers must not change."""
     return yaml.safe_load(resources.files(__package__).joinpath(name).read_text("utf-8"))

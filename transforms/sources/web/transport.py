@@ -23,7 +23,7 @@ from ufo.transforms.sources.web.addresses import Address, RefusedAddress, litera
 from ufo.transforms.sources.web.documents import GARBLED, TOO_LARGE
 
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
-"""From a host name and a port to its addresses; raises OSError where there is none."""
+"""Returns the addresses of a host name and port; raises OSError where there is none."""
 
 ROBOT: Final = "ufo"
 """The name of this robot in a robots.txt; the first word of the User-Agent."""
@@ -68,8 +68,8 @@ class CheckedBackend(httpcore.AsyncNetworkBackend):
         """Connect to a host, by an address that was checked.
 
         Raises:
-            RefusedAddress: at least one of its addresses is not public. httpcore.ConnectError,
-            httpcore.ConnectTimeout: no server answers.
+            RefusedAddress: at least one of its addresses is not public.
+            httpcore.ConnectError, httpcore.ConnectTimeout: no server answers.
         """
         addresses = await self._addresses(host, port)
         failure: Exception = httpcore.ConnectError(f"{host} has no address")

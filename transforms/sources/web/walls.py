@@ -1,8 +1,9 @@
-"""Recognise what a site shows in place of a page: a request for consent, a check for robots, a
-login, "page not found" sent as 200, or a page that only sends its readers on.
+"""Recognise the walls that a site shows in place of a page.
 
-Such a page has little text, and its title, its heading or its text say what it is. `walls.yaml` has
-their phrases in several languages. The more of the three say it, the longer the text may be.
+A wall is a request for consent, a check for robots, a login, "page not found" sent as 200, or a
+page that only sends its readers on. It has little text, and its title, its heading or its text say
+what it is. `walls.yaml` has their phrases in several languages. The more of the three say it, the
+longer the text may be.
 """
 
 import re
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
 _MOST_TEXT: Final = (200, 500, 1_500, 6_000)
-"""The most characters of text on such a page, by how many of title, heading and text clearly say
-what it is."""
+"""The most characters of text on a wall, by how many of title, heading and text clearly name it."""
 _KINDS: Final = (
     reasons.BOT_WALL,
     reasons.NOT_FOUND,
@@ -56,7 +56,7 @@ def _phrases() -> dict[str, dict[str, list[str]]]:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What a page shows beside its text, before anything of it is dropped.
+    """The title, headings, buttons and forms of a page, before anything of it is dropped.
 
     Texts are as shown, by the form in which they are compared. `titles` are the parts of its title,
     `tops` those of its first level of headings, and `headings` those of all. `buttons` are its
@@ -86,7 +86,7 @@ def shown_on(tree: "HtmlElement") -> Shown:
 
 
 def wall_in(shown: Shown, text: str) -> tuple[str, str] | None:
-    """Return the reason why a page is none, and the words that tell; None for an article.
+    """Return the reason why a page is a wall, and the words that show it; None for an article.
 
     `text` is the main text of the page.
     """
@@ -127,7 +127,7 @@ def _is_weak(reason: str, words: str, shown: Shown) -> bool:
 def _named(reason: str, parts: Iterable[str]) -> str:
     """Return the shortest of these texts that is or has a phrase of this kind, "" for none.
 
-    A number comes last.
+    A number is taken only if there is nothing else.
     """
     phrases = _phrases()[reason]
     named = [
@@ -143,8 +143,10 @@ def _named(reason: str, parts: Iterable[str]) -> str:
 
 
 def _beside_consent(text: str, short: int, long: int) -> int:
-    """Return the characters of paragraphs that are not about consent: a `short` or `long` one has
-    fewer than so many terms of such requests."""
+    """Return the number of characters of paragraphs that are not about consent.
+
+    A short or long paragraph without at least `short` or `long` terms of consent is not.
+    """
     terms = _phrases()[reasons.CONSENT_WALL]["terms"]
     beside = 0
     for line in text.splitlines():
@@ -158,7 +160,7 @@ def _beside_consent(text: str, short: int, long: int) -> int:
 def refresh_of(tree: "HtmlElement", url: str) -> str | None:
     """Return the address that a page's meta element sends its readers to, None without one.
 
-    One that loads the same page again, or only after a while, leads nowhere.
+    A refresh that loads the same page again, or only after a while, does not count.
     """
     for meta in tree.iter("meta"):
         if meta.get("http-equiv", "").strip().lower() != "refresh":
@@ -182,7 +184,7 @@ def canonical_of(tree: "HtmlElement", url: str) -> str | None:
 
 
 def absolute(tree: "HtmlElement", url: str, address: str) -> str | None:
-    """Return an address in a page as an absolute one; None if it is not of the web."""
+    """Return an address in a page as an absolute URL, None if it is not of the web."""
     try:
         base = next((one.get("href") for one in tree.iter("base") if one.get("href")), "")
         resolved = urljoin(urljoin(url, base), address.strip())
