@@ -17,7 +17,8 @@ from typing import Any, Final
 from ufo.pipelines.options.choose_sources import choose_sources
 from ufo.pipelines.options.settings import Settings
 from ufo.pipelines.reports.tabular import page, print_rows
-from ufo.pipelines.runs.chunks import MAX_LINES, InputReport, in_chunks
+from ufo.pipelines.runs.chunks import MAX_LINES, in_chunks
+from ufo.pipelines.runs.input_report import InputReport
 from ufo.pipelines.runs.inputs import copies_folder, empty_input, find_inputs, read_inputs
 from ufo.schemas.records import InputRecord, OpenUnits, Passage
 from ufo.schemas.text import quantity

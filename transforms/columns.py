@@ -72,8 +72,10 @@ _ASKED: Final = ("response", "question", "reference_answers")
 
 
 class _Part(NamedTuple):
-    """A value inside of a record: the names on the way to it, its path, and the role of the message
-    that it is in, "" if it is in none."""
+    """A value inside of a record, with the names on the way to it and its path.
+
+    `role` is that of the message that it is in, "" for none.
+    """
 
     names: tuple[str, ...]
     path: str
@@ -82,14 +84,14 @@ class _Part(NamedTuple):
 
 
 def nearest_key(name: str) -> str | None:
-    """Return the key of a record that a column name probably means, None if there is none."""
+    """Return the key of a record that a column name probably means, else None."""
     folded = name.casefold().strip()
     matches = difflib.get_close_matches(folded, [*FIELDS, *_USUAL], n=1, cutoff=0.7)
     return _USUAL.get(matches[0], matches[0]) if matches else None
 
 
 def likely_columns(names: Sequence[str]) -> dict[str, str]:
-    """Return the key of a record for each column that has it, or probably has it by its name.
+    """Return the column of each key of a record that has it, or probably has it by its name.
 
     A column with the key's own name comes first, then the other names, the most usual first.
     """

@@ -150,7 +150,7 @@ def _lines(form: str, plain: bytes, is_whole: bool) -> Iterator[bytes]:
 
 
 def _is_prose(header: Sequence[str], recognised: Recognised, n_lines: int) -> bool:
-    """Return whether the first line of what may be CSV is rather one of a text."""
+    """Return whether a file that may be CSV is rather a text, by its first line."""
     is_open = not all(header[-1:]) or n_lines == 0
     return (
         bool(header) and not recognised.fields and (is_open or any(map(_SENTENCE.search, header)))

@@ -96,7 +96,7 @@ def in_numbers(n: int, of: int) -> str:
 
 
 def beside(row: Mapping[str, Any]) -> str:
-    """Return the note to show beside a score of this row of a view, "" if there is none."""
+    """Return the note to show beside the score of a row, "" for none."""
     n, of = row.get("n_unusable") or 0, row.get("n_judgements") or 0
     return in_numbers(n, of) if is_many(n, of) else ""
 

@@ -105,7 +105,7 @@ OTHER = "other"
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """A filter of passages. It excludes what is listed; an `only_…` of None does not restrict.
+    """A filter of passages by id, category and domain; an `only_…` of None does not restrict.
 
     A passage without a category has the category `other`. A domain includes its subdomains, and may
     have wildcards (`*.gov`); a passage without a host is in no domain.
@@ -138,7 +138,7 @@ def _of_any(host: str | None, domains: Collection[str]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class VoteRules:
-    """The rules of a verdict: `sources` has the ones that count, in the order of asking."""
+    """The rules of a verdict; `sources` are those that count, in the order of asking."""
 
     sources: Sequence[str]
     mode: str = SEQ
@@ -341,8 +341,10 @@ def is_unusable(row: Piece) -> bool:
 
 
 def band_of(credibility: float | None) -> str:
-    """Return the colour of Facts&Evidence: red [0, .3), orange [.3, .6), green [.6, 1], grey where
-    there is no evidence."""
+    """Return the colour of a credibility in Facts&Evidence, grey where there is no evidence.
+
+    It is red in [0, .3), orange in [.3, .6) and green in [.6, 1].
+    """
     if credibility is None:
         return "grey"
     return "red" if credibility < 0.3 else "orange" if credibility < 0.6 else "green"

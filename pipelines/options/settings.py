@@ -25,7 +25,6 @@ from ufo.schemas.file_systems import is_remote
 from ufo.transforms.judges.by_name import JUDGES, JudgeSpec, asks_llm_judge, make_judge
 from ufo.transforms.judges.judge import Judge
 from ufo.transforms.judges.llm.llm_settings import LlmSettings, formulation_of
-from ufo.transforms.llm.budget import load_prices
 from ufo.transforms.llm.client_settings import (
     BatchSettings,
     CallSettings,
@@ -33,6 +32,7 @@ from ufo.transforms.llm.client_settings import (
     store_path,
 )
 from ufo.transforms.llm.endpoint import endpoints
+from ufo.transforms.llm.prices import load_prices
 from ufo.transforms.llm.request import EXTRACTOR, VERIFIER, Client
 from ufo.transforms.llm.retry import Retry
 from ufo.transforms.plugins import is_file_type

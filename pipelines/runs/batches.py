@@ -36,11 +36,12 @@ from ufo.transforms.llm import usage_log
 from ufo.transforms.llm.batch_api import FAILED, BatchState, OpenAiBatches, error_says
 from ufo.transforms.llm.batch_lines import error_of
 from ufo.transforms.llm.batch_store import ASKING, STORED, Batch, BatchedRequest, BatchStore, Reply
-from ufo.transforms.llm.budget import cap_error, upper_bound, with_cost
+from ufo.transforms.llm.budget import cap_error
 from ufo.transforms.llm.chat import tokens
 from ufo.transforms.llm.client_settings import BatchSettings, ClientSettings
 from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.errors import SendError
+from ufo.transforms.llm.prices import upper_bound, with_cost
 from ufo.transforms.llm.request import LlmError
 from ufo.transforms.llm.shared import end_run
 from ufo.transforms.llm.usage import OK

@@ -35,13 +35,7 @@ from ufo.pipelines.runs.attempt import (
     run_lock,
     unrecorded_usage,
 )
-from ufo.pipelines.runs.chunks import (
-    Chunk,
-    InputReport,
-    default_chunk_size,
-    in_chunks,
-    input_warnings,
-)
+from ufo.pipelines.runs.chunks import Chunk, default_chunk_size, in_chunks
 from ufo.pipelines.runs.comparison import check_baseline
 from ufo.pipelines.runs.engine import run_on_engine
 from ufo.pipelines.runs.finish import (
@@ -53,6 +47,7 @@ from ufo.pipelines.runs.finish import (
     ready_to_move,
     remove_duplicate_passages,
 )
+from ufo.pipelines.runs.input_report import InputReport, input_warnings
 from ufo.pipelines.runs.inputs import (
     InputFile,
     PlainFile,

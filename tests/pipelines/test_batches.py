@@ -22,7 +22,7 @@ from tests.pipelines.conftest import ends, ok, tables, ufo, write_lines
 from tests.pipelines.killed import kill, started
 from tests.pipelines.llm_runs import results, rows
 from tests.pipelines.other_judges import judge as judge_of
-from ufo.transforms.llm.budget import load_prices, upper_bound
+from ufo.transforms.llm.prices import load_prices, upper_bound
 
 PRICE = {"input": 10.0, "output": 40.0}  # US dollars a million tokens, without a batch
 SHARE = 0.25  # of the price, for what a batch asks

@@ -17,7 +17,7 @@ from tests.case_files import cases
 from ufo.schemas.errors import UsageError
 from ufo.schemas.records import Failure, GivenClaim, InputRecord, LabelledSpan
 from ufo.schemas.row import OF_CELLS
-from ufo.transforms.columns import FIELDS, map_advice, nearest_key, likely_columns
+from ufo.transforms.columns import FIELDS, likely_columns, map_advice, nearest_key
 from ufo.transforms.read import (
     is_used,
     named_columns,

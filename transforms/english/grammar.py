@@ -169,7 +169,7 @@ def _is_finite(word: str) -> bool:
 def _is_noun(word: str) -> bool:
     low = core(word)
     known = low in STOP_WORDS or low in PREPOSITIONS or low in ADVERBS or is_finite(word)
-    return word[0].islower() and not known
+    return word[:1].islower() and not known
 
 
 # Bound look-ups instead of functions around them, since they are called for every word.

@@ -260,7 +260,10 @@ class Subjects:
                 return ""
             end = verb
             person = any(not said.isdisjoint(lows[start:verb]) for said in _GENDERS.values())
-        name = self._known(bare_name(words[start:end]))
+        bare = bare_name(words[start:end])
+        if not bare:  # a bracket or a quotation mark
+            return ""
+        name = self._known(bare)
         if person and not plural:
             self._meet(name)
             self._number = "it" if end == start + 1 else ""

@@ -55,7 +55,7 @@ def _context(
     llm: LlmSettings, endpoints: ClientSettings, client: Client | None, judge: Judge | None
 ) -> JudgeContext:
     # Slow to import, and of no use to a run that asks no model.
-    from ufo.transforms.judges.llm.judgements import shared_judgements
+    from ufo.transforms.judges.llm.judgement_cache import shared_judgements
     from ufo.transforms.judges.llm.llm_judge import LlmJudge
     from ufo.transforms.llm.shared import shared_client
 

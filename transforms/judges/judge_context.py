@@ -9,7 +9,7 @@ from ufo.transforms.judges.llm.llm_settings import LlmSettings
 from ufo.transforms.llm.request import Client
 
 if TYPE_CHECKING:
-    from ufo.transforms.judges.llm.judgements import JudgementCache
+    from ufo.transforms.judges.llm.judgement_cache import JudgementCache
 
 
 def _none() -> Judge:

@@ -122,7 +122,7 @@ def _of_model(model: str, types: Iterable[str], stated: str) -> str:
 
 
 def _stated(model: str) -> str:
-    """Return what the class of an installed verifier says of its accuracy."""
+    """Return the accuracy that the class of an installed verifier states."""
     # As above.
     from ufo.transforms.verifiers.by_name import make_verifier
 

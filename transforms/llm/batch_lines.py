@@ -50,7 +50,10 @@ class BatchLine:
         rows: list[Usage],
     ) -> T:
         """Return the value that `exchange` receives from `send`; append the request's usage row.
-        Without a reply, note the request for the next batch and raise NotYetAnswered."""
+
+        Raises:
+            NotYetAnswered: there is no reply yet; the request is noted for the next batch.
+        """
         body = {**body, **self._endpoint.added}
         digest = sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()[:12]
         key = f"{self._request.key}-{digest}-{self._asked[digest]}"

@@ -136,8 +136,10 @@ class BatchStore:
     def ask(
         self, key: str, endpoint: Endpoint, body: Mapping[str, Any], usage: Usage
     ) -> tuple[Reply | None, Usage]:
-        """Return the reply to a request and its row of the table `usage`. Without a reply, note the
-        request, with `usage` as the row that it is charged to."""
+        """Return the reply to a request and its row of the table `usage`.
+
+        A request without a reply is noted, with `usage` as the row that it is charged to.
+        """
         query = "SELECT reply, usage FROM requests WHERE run = :run AND key = :key"
         noted: list[tuple[Reply | None, Usage]] = self._all(query, _answer, key=key)
         if noted:

@@ -1,4 +1,4 @@
-"""Answer requests from the cache, and send only those that it does not have.
+"""A client that answers requests from the cache, and sends only the others.
 
 The key of a request is a hash of what is sent and of the endpoint's address; step, source and
 response are not in it. Each of several choices has its own number in the key. A choice that is not
@@ -44,7 +44,7 @@ class CachingClient:
             LlmError: from `inner`.
         """
         keys = request_keys(request, self._settings)
-        there: set[int] = set()
+        already_cached: set[int] = set()
         usage: list[Usage] = []
         failed: list[LlmError] = []
 
@@ -52,7 +52,7 @@ class CachingClient:
             values = await self._cache.get_many(keys[number] for number in numbers)
             read = {number: _from_json(values.get(keys[number])) for number in numbers}
             cached = {number: answer for number, answer in read.items() if answer}
-            there.update(cached)
+            already_cached.update(cached)
             if self._batches is not None and self._batches.knows(keys[0]):
                 return {}  # a run in batches reads its own replies in every pass, with their cost
             usage.extend(self._reused(request, cached.values(), cached=True))
@@ -74,7 +74,7 @@ class CachingClient:
                 kept = {
                     keys[number]: _to_json(*answer)
                     for number, answer in new.items()
-                    if number not in there and usable(request, answer[0])
+                    if number not in already_cached and usable(request, answer[0])
                 }
                 await self._cache.put_many(kept)
             return new

@@ -68,8 +68,11 @@ class Garbled(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class ParsedReply:
-    """A parsed reply: its choices, the tokens used and the id (None where missing). Two fields say
-    whether the model wrote reasoning before it, and whether there is only reasoning."""
+    """A parsed reply: its choices, the tokens used and the id, None where missing.
+
+    `thinks` says whether the model wrote reasoning before it, `only_thoughts` whether there is
+    nothing else.
+    """
 
     choices: Sequence[Choice]
     tokens: Tokens

@@ -116,7 +116,7 @@ class OpenAiClient:
         return self._transport(endpoint).reached, size
 
     def silences(self) -> dict[str, float]:
-        """Return for how many seconds each endpoint has been asked without answering, by its URL.
+        """Return the seconds for which each endpoint has been asked without answering, by its URL.
 
         It can be called from any thread.
         """

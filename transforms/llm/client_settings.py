@@ -1,12 +1,12 @@
-"""Settings of the clients for models and search engines; plain values that are sent to workers."""
+"""The settings of clients for models and search engines, as plain values for workers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from ufo.transforms.llm.budget import Price
 from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.forms import Capabilities
 from ufo.transforms.llm.limiter import RateLimits
+from ufo.transforms.llm.prices import Price
 from ufo.transforms.llm.request import VERIFIER
 from ufo.transforms.llm.retry import Retry
 

@@ -37,8 +37,10 @@ _OWN_FIELDS: Final = ("model", "messages", "tools", "tool_choice", "response_for
 
 @dataclass(frozen=True, slots=True)
 class Azure:
-    """An Azure OpenAI resource: its address, the API's version, and a deployment. Without one, the
-    model's name is the deployment."""
+    """An Azure OpenAI resource: its address, the API's version, and a deployment.
+
+    Without a deployment, the model's name is used.
+    """
 
     address: str
     version: str
@@ -178,23 +180,23 @@ def azure_of(url: str) -> Azure | None:
 
 
 @lru_cache(maxsize=256)  # it is asked for with every request
-def check_url(url: str, what: str, key_variable: str = KEY_VARIABLE) -> None:
-    """Raise a ValueError unless `url` can be an endpoint's; `what` names the option or variable."""
+def check_url(url: str, option: str, key_variable: str = KEY_VARIABLE) -> None:
+    """Raise a ValueError unless a URL can be an endpoint's; `option` sets it, for the message."""
     try:
         if not is_utf8(url):
             raise ValueError("it is not UTF-8")
         parts = urlsplit(url)
         _ = parts.port
     except ValueError as error:
-        raise ValueError(f"{what} {url!r}: {error}") from None
+        raise ValueError(f"{option} {url!r}: {error}") from None
     if parts.username or parts.password:
         raise ValueError(
-            f"{what} of {host_of(url)} holds a user name or password; "
+            f"{option} of {host_of(url)} holds a user name or password; "
             f"put the key into the environment variable {key_variable}"
         )
     if parts.scheme not in ("http", "https") or not host_of(url):
         raise ValueError(
-            f"{what} {url!r} is not an http:// or https:// URL; "
+            f"{option} {url!r} is not an http:// or https:// URL; "
             "an example is http://localhost:8000/v1"
         )
 

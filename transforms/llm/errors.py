@@ -268,7 +268,7 @@ def _said(value: Any) -> str:
 
 
 def _clean(message: Any, key: str) -> str:
-    """Return a message, or a page's title, on one line without what may be a key."""
+    """Return a message, or the title of a page, on one line and with `***` for keys."""
     if is_page(message):
         title = _TITLE.search(message)
         message = unescape(title[1]) if title else "a page without a title"

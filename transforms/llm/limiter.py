@@ -93,8 +93,11 @@ class RateLimits:
 
 @dataclass(slots=True, eq=False)
 class AdmittedRequest:
-    """A request that the limiter admitted: when it was made and sent, the tokens reserved for it,
-    the characters of its prompt, and its usage row."""
+    """A request that the limiter admitted.
+
+    It was `made` before it waited, and sent `at` a time. `tokens` are reserved for it, `size` is
+    the number of characters of its prompt, and `row` its usage row.
+    """
 
     number: int
     made: float
@@ -240,7 +243,7 @@ class Limiter:
             self._silent_since = None
 
     def silence(self) -> float:
-        """Return for how many seconds the endpoint has been asked without answering."""
+        """Return the seconds for which the endpoint has been asked without answering."""
         since = self._silent_since
         return 0.0 if since is None else self.timing.clock() - since
 
@@ -326,8 +329,10 @@ class Limiter:
         return self.queues and (busy or (self._failing.all_fail and self._good_at < since))
 
     def retrying(self, error: SendError, pause: float, left: float) -> None:
-        """Report a retry to the user, once in a few seconds; a rate limit once. `left` is the time
-        for retries, in seconds."""
+        """Report a retry to the user, once in a few seconds; a rate limit once.
+
+        `left` is the time for retries, in seconds.
+        """
         now = self.timing.clock()
         if error.status == "429":
             self._advise(error, now)

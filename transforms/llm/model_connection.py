@@ -57,8 +57,11 @@ class ModelConnection:
         context: int | None = None,
         report: Report = _LOG.warning,
     ) -> None:
-        """`send` works like `RequestSender.send`. `known` are the capabilities if they were probed
-        before; `context` is the size of the model's context by `--context`."""
+        """Connect to the model of an endpoint; `send` works like `RequestSender.send`.
+
+        `known` are the capabilities if they were probed before; `context` is the size of the
+        model's context by `--context`.
+        """
         self.known = known or Capabilities()
         self._worked = self.known
         self._endpoint = endpoint

@@ -68,7 +68,7 @@ def run_resources(settings: ClientSettings) -> RunResources:
 
 
 def silences(settings: ClientSettings) -> dict[str, float]:
-    """Return for how many seconds each endpoint of these settings has been silent."""
+    """Return the seconds for which each endpoint of these settings has been silent, by its URL."""
     client = _opened.get((settings.usage_log, _key(settings)))
     return client.silences() if client is not None else {}
 

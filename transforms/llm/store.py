@@ -215,7 +215,7 @@ class SqliteStore(Reopened):
                 self._kept.close()
 
     def before_fork(self) -> None:
-        """Close the file: SQLite would take the parent's locks of it for those of the child."""
+        """Close the file, since SQLite would take the parent's locks for those of the child."""
         self.close()
         self._kept = None
 

@@ -86,7 +86,7 @@ class Context:
         return bool(self.size or self._guess)
 
     def room(self, prompt: int) -> int | None:
-        """Return how many estimated tokens fit beside a prompt, None where that is unknown."""
+        """Return the estimated tokens that fit beside a prompt, None where they are unknown."""
         size = self.size or self._guess
         return None if size is None else max(0, int(self._left(prompt, size) / self._ratio))
 

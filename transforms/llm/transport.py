@@ -113,8 +113,7 @@ class Transport:
         """Whether the endpoint has answered, with success or with an error."""
 
     async def send(self, body: Mapping[str, Any]) -> HttpReply[Any]:
-        """Post a chat completion and return the JSON of the reply, joined from its chunks if
-        streamed.
+        """Post a chat completion and return the JSON of the reply, whole or from a stream.
 
         Raises:
             SendError: there is no reply, it has a status of 300 or above, or it is not JSON.
@@ -246,8 +245,9 @@ def client_of(
 
 
 def _read(response: httpx.Response) -> Any:
-    """Return the JSON of a reply or, joined, of its events. Its content decides: not every server
-    names the right type.
+    """Return the JSON of a reply, joined from its events if it is a stream.
+
+    Its content decides which it is: not every server names the right type.
 
     Raises:
         ValueError: it is neither.

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Final
 
 from ufo.schemas.records import Usage
-from ufo.transforms.llm.budget import Price, with_cost
 from ufo.transforms.llm.errors import Tokens
+from ufo.transforms.llm.prices import Price, with_cost
 
 OK: Final = "ok"
 """The status of a request that was answered."""
@@ -82,7 +82,7 @@ def reused_rows(
 
 
 def total(values: Iterable[int | None]) -> int | None:
-    """Return the sum of the values that are not None, None where there is none."""
+    """Return the sum of the values without None, or None where all are None."""
     known = [value for value in values if value is not None]
     return sum(known) if known else None
 

@@ -1,4 +1,4 @@
-"""Append the requests and costs of a run to a JSON Lines file that survives a killed process.
+"""The usage log of a run: its requests and costs as JSON Lines, which survive a killed process.
 
 The table `usage` is written when a chunk is finished. Requests of an unfinished chunk are only in
 this file, which belongs to the run's attempt. All processes of the run append to it. A line has
@@ -45,8 +45,7 @@ def is_folder(path: str | None) -> bool:
 
 
 class UsageLog:
-    """Appends to the log at `path`: a file, a folder that ends in `/`, or None to discard
-    everything.
+    """Appends to the log at `path`: a file, or a folder that ends in `/`; None discards all lines.
 
     Use one object for each thread; several may append to the same file.
     """

@@ -129,8 +129,11 @@ def per_minute(words: str, headers: Mapping[str, str], now: float) -> int | None
 
 
 def _seconds(text: str, now: float) -> float:
-    """Parse `20ms`, `6m0.5s`, `1 hour 5 minutes`, a number of seconds, a time since the epoch in
-    seconds or milliseconds, or an ISO date; 0 otherwise."""
+    """Return the seconds of a text such as `20ms`, `6m0.5s` or `1 hour 5 minutes`, 0 otherwise.
+
+    It may be a number of seconds, a time since the epoch in seconds or milliseconds, or an ISO
+    date.
+    """
     text = text.strip()
     parts = list(_PARTS.finditer(text))
     if parts and "".join(part[0] for part in parts) == text:

@@ -21,7 +21,7 @@ from tests.pipelines.runs.batch_runs import Running, body, key
 from ufo.schemas.errors import BatchesUnderWay, CostCapped, RunError
 from ufo.transforms.llm.batch_api import OpenAiBatches
 from ufo.transforms.llm.batch_store import Reply
-from ufo.transforms.llm.budget import Price, upper_bound
+from ufo.transforms.llm.prices import Price, upper_bound
 
 REQUESTS = 8
 

@@ -4,7 +4,7 @@ import httpx
 import pytest
 
 from ufo.schemas.errors import RunError
-from ufo.transforms.llm.connections import explain_failure, client_errors, proxies
+from ufo.transforms.llm.connections import client_errors, explain_failure, proxies
 
 NAMES = [f"{scheme}_proxy" for scheme in ("http", "https", "all", "no")]
 
@@ -28,7 +28,10 @@ def test_a_search_engine_behind_an_unusable_proxy_ends_the_run_with_the_remedy(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("ALL_PROXY", "socks5://127.0.0.1:1")
-    with pytest.raises(RunError, match="pip install socksio"), client_errors("http://far", RunError):
+    with (
+        pytest.raises(RunError, match="pip install socksio"),
+        client_errors("http://far", RunError),
+    ):
         httpx.AsyncClient()
 
 

@@ -21,8 +21,8 @@ from ufo.transforms.llm.forms import (
     JSON_SCHEMA,
     Capabilities,
     change_for,
-    probe_endpoint,
     features_of,
+    probe_endpoint,
 )
 from ufo.transforms.llm.request import VERIFIER, Choice, Message, Request
 

@@ -338,7 +338,9 @@ def test_only_an_endpoint_that_is_to_blame_is_waited_for_beyond_all_tries(
             raise refused(status)
 
         with pytest.raises(SendError):  # the last try is made when the time is over
-            await send_with_retries(send, Retry(3, seconds=10.0, first=1.0, longest=4.0), timing, limiter)
+            await send_with_retries(
+                send, Retry(3, seconds=10.0, first=1.0, longest=4.0), timing, limiter
+            )
         assert loop.time() == (10.0 if tries == 5 else 3.0)
 
     simulate(main)

@@ -18,10 +18,11 @@ from tests.transforms.llm.simulated import (
     simulate,
 )
 from ufo.schemas.records import Usage
-from ufo.transforms.llm.budget import Budget, Price
+from ufo.transforms.llm.budget import Budget
 from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.llm.errors import SendError, of_response
 from ufo.transforms.llm.limiter import Limiter, RateLimits, Stop
+from ufo.transforms.llm.prices import Price
 from ufo.transforms.llm.retry import Retry, Timing
 from ufo.transforms.llm.send import HttpReply, RequestSender
 from ufo.transforms.llm.usage import usage_row

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ufo.transforms.llm.budget import Price
+from ufo.transforms.llm.prices import Price
 from ufo.transforms.llm.usage import divide_among, reused_rows, total, usage_row
 
 ROW = usage_row("verify", "web", "m", "r1", "q1")

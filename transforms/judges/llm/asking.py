@@ -1,4 +1,4 @@
-"""Ask a model for items; all steps share this code to ask, read, repeat and split requests.
+"""Ask a model for items: the requests, repeats and splits of all steps.
 
 Items are the sentences of a text, the facts of a call, or the claims that lack a query. A `Form`
 converts items to a question, and a reply to values of the items. `ask_for_items` sends the
@@ -251,7 +251,7 @@ class Asker:
         return min(inf if room is None else room, inf if cap is None else of_cap * cap)
 
     def record_failure(self, reply: Reply, lacks: str) -> None:
-        """Record a failure: the reply lacks requested items, as the text `lacks` says."""
+        """Record that a reply lacks requested items, which the text `lacks` names."""
         finish = reply.choice.finish_reason or "none"
         message = reply.error or f"the reply lacks {lacks} (finish_reason {storable(finish)})"
         if reply.choice.thought:

@@ -187,7 +187,7 @@ class FactFunction:
                 if (
                     candidates
                     and candidates[0]
-                    and all(x and x.outcome == candidates[0].outcome for x in candidates)
+                    and all(one and one.outcome == candidates[0].outcome for one in candidates)
                 ):
                     findings[number, passage] = candidates[0]
         if not arguments:

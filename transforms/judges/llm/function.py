@@ -243,7 +243,7 @@ class _PackedCall:
     tokens: int = 0
 
     def in_common(self, fact: int, passages: Sequence[int]) -> tuple[int, bool]:
-        """Return how many of the passages the call has, and whether it has the fact."""
+        """Return the number of the passages that the call has, and whether it has the fact."""
         return len(self.passages.intersection(passages)), fact in self.facts
 
 

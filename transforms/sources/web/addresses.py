@@ -30,7 +30,7 @@ _ISATAP: Final = (0x00005EFE, 0x02005EFE)  # RFC 5214, before the last 32 bits
 
 
 class RefusedAddress(Exception):
-    """A URL or address that no page is fetched from; the message says which, and why."""
+    """An error for a URL or address from which no page is fetched; the message says why."""
 
 
 def checked_url(url: str, allow_private: bool = False) -> str:

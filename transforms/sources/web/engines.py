@@ -36,7 +36,7 @@ class SearchResult:
 
 
 class SearchApi:
-    """One search API. `batch` is how many queries a request can have.
+    """A search API; `batch` is the number of queries that a request can have.
 
     The key is read from `key_variable`, the address from `url_variable`, else it is `default_url`
     (None: there is no public one).

@@ -1,4 +1,4 @@
-"""Fetch a page politely, safely and within limits; a failure is a reason and never raised.
+"""Fetch pages politely, safely and within limits; a failed page has a reason.
 
 This module handles redirects and retries, `robots` the rules of a site, `host_limits` the pauses
 between requests to a host. `transport` connects to checked addresses only.

@@ -69,7 +69,8 @@ def article_of(page: FetchedPage, html: str) -> Document:
     published = _published(tree, page.final_url, page.retrieved_at)
     mounted = _is_mounted(tree)
     shown = shown_on(tree)
-    canonical, there = (find(tree, page.final_url) for find in (canonical_of, refresh_of))
+    canonical = canonical_of(tree, page.final_url)
+    moved_to = refresh_of(tree, page.final_url)
     apply_styles(tree)
     read_marks(tree)
     title = _title(tree)
@@ -78,9 +79,9 @@ def article_of(page: FetchedPage, html: str) -> Document:
     to_paragraphs(tree)
     lines = "\n".join(lines_of(tree))
     text, left_out = drop_unreadable(mask_glued_numbers(clean(_main_text(tree), title), lines))
-    if there is not None and len(text) < _FEW_CHARACTERS:
-        detail = f"it sends its readers to {there}"
-        return Document(title, "", published, reasons.MOVED, detail, moved_to=there)
+    if moved_to is not None and len(text) < _FEW_CHARACTERS:
+        detail = f"it sends its readers to {moved_to}"
+        return Document(title, "", published, reasons.MOVED, detail, moved_to=moved_to)
     wall = wall_in(shown, text)
     if wall is not None:
         kind, words = wall

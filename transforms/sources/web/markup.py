@@ -1,4 +1,4 @@
-"""Turn the inline markup of a page into plain text, and bare text into paragraphs.
+"""Simplify the markup of a page: inline markup to plain text, bare text to paragraphs.
 
 The search for the main text drops elements by their name and class. Within a sentence that would
 lose a date or a number, so before it starts each sentence is made one piece of text. Raised text is

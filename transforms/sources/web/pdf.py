@@ -59,7 +59,7 @@ class _Pieces:
 
 
 def page_text(page: Any, reader: Superscripts) -> str:
-    """Return the text of a page; `reader` is the one of its document."""
+    """Return the text of a page, by the `reader` of its document."""
     if page.get("/Contents") is None:
         return ""
     # "bytes" as in extract_text: a font, and not the file, says which letters they are.

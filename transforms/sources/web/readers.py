@@ -1,9 +1,9 @@
-"""Read documents in processes with limits; a process is reused, and replaced when it dies.
+"""Read documents in processes with limits of time and memory.
 
-A parser has no limit for a page that was made to be slow, so the kernel limits it. Beyond its time
-the process is killed; beyond its memory an allocation fails. Such a process runs `reading`. A
-request is a line of JSON and the bytes of the page. The answer is a line of JSON and not a pickle:
-a hostile page may have taken over the process.
+A process is reused, and replaced when it dies. A parser has no limit for a page that was made to be
+slow, so the kernel limits it. Beyond its time the process is killed; beyond its memory an
+allocation fails. Such a process runs `reading`. A request is a line of JSON and the bytes of the
+page. The answer is a line of JSON and not a pickle: a hostile page may have taken over the process.
 """
 
 import json

@@ -291,9 +291,9 @@ class Searcher:
     def _for_good(self, status: int, headers: Mapping[str, str], reply: str, key: str) -> str:
         """Return the message for a status that every further search would get, else ""."""
         if 300 <= status < 400:
-            there = urlsplit(urljoin(self.url, headers.get("location", "")))
+            target = urlsplit(urljoin(self.url, headers.get("location", "")))
             return (
-                f"{self.url} redirects to {there.scheme}://{there.hostname}{there.path} "
+                f"{self.url} redirects to {target.scheme}://{target.hostname}{target.path} "
                 f"({status}); set {self.api.url_variable} to the address of the API itself"
             )
         if status in (401, 403, 407) or (status in (400, 422) and _ABOUT_KEYS.search(reply)):

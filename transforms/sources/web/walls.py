@@ -166,10 +166,10 @@ def refresh_of(tree: "HtmlElement", url: str) -> str | None:
         if meta.get("http-equiv", "").strip().lower() != "refresh":
             continue
         match = _REFRESH.match(meta.get("content", ""))
-        there = match[2].strip(" \t\r\n\"'") if match else ""
-        if match is None or not there or int(match[1] or 0) > _MOST_SECONDS:
+        target = match[2].strip(" \t\r\n\"'") if match else ""
+        if match is None or not target or int(match[1] or 0) > _MOST_SECONDS:
             continue
-        address = absolute(tree, url, there)
+        address = absolute(tree, url, target)
         if address and urldefrag(address)[0] != urldefrag(url)[0]:
             return address
     return None

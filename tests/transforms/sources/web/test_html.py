@@ -10,8 +10,8 @@ from ufo.transforms.sources.web.html import (
     article_of,
     clean,
     drop_links_out,
-    show_quotes,
     mask_glued_numbers,
+    show_quotes,
 )
 
 FIRST = "The old bridge was closed in 1931."

@@ -8,7 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.case_files import cases
-from ufo.transforms.sources.web.superscripts import UNREADABLE, Superscripts, read_lowered, drop_unreadable
+from ufo.transforms.sources.web.superscripts import (
+    UNREADABLE,
+    Superscripts,
+    drop_unreadable,
+    read_lowered,
+)
 
 RAISED = re.compile(r"\^\{(.*?)\}")
 

@@ -11,7 +11,8 @@ import pytest
 from tests.transforms.judges.llm.scripted import TEXT, answers, asked_for, open_units, passages
 from ufo.schemas.records import Evidence, OpenUnits, Usage
 from ufo.transforms.judges.judge_context import JudgeContext
-from ufo.transforms.judges.llm.judgements import Finding, JudgementCache, keys_of
+from ufo.transforms.judges.llm.judgement_cache import JudgementCache, keys_of
+from ufo.transforms.judges.llm.judgements import Finding
 from ufo.transforms.judges.llm.llm_judge import LlmJudge, case_of, formulation
 from ufo.transforms.judges.llm.llm_settings import LlmSettings
 from ufo.transforms.llm.cache import JsonCache, key_of
