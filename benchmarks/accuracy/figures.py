@@ -17,7 +17,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Said:
+class VerifierScores:
     """What a verifier says of the records of a set.
 
     `score` is the highest probability of "supported" over a record's passages. A record counts as
@@ -30,7 +30,7 @@ class Said:
     refuted: Array
 
     @classmethod
-    def of(cls, rows: Sequence[Sequence[Probabilities]]) -> "Said":
+    def of(cls, rows: Sequence[Sequence[Probabilities]]) -> "VerifierScores":
         """Pool the probabilities of each record's passages."""
         votes = [sum(_vote(p) for p in row) for row in rows]
         return cls(
@@ -78,7 +78,7 @@ def _share(hits: Array, weight: Array) -> float:
     return float((weight * hits).sum() / total) if total else float("nan")
 
 
-def figures(verdicts: Said, labels: Sequence[str], weight: Array) -> dict[str, float]:
+def figures(verdicts: VerifierScores, labels: Sequence[str], weight: Array) -> dict[str, float]:
     """Return the figures of one set; those of refuted only where people labelled it.
 
     `auc` and `balanced_accuracy` count supported against the rest. For the false
@@ -103,7 +103,7 @@ def figures(verdicts: Said, labels: Sequence[str], weight: Array) -> dict[str, f
     return measures
 
 
-def summary(verdicts: Said, records: Sequence[Record], draws: int) -> dict[str, Any]:
+def summary(verdicts: VerifierScores, records: Sequence[Record], draws: int) -> dict[str, Any]:
     """Return each figure with its 95 % bootstrap interval, by whole documents."""
     labels = [record.label for record in records]
     names, of = np.unique([record.document for record in records], return_inverse=True)

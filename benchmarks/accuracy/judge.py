@@ -31,7 +31,7 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.accuracy.figures import Said, summary  # noqa: E402
+from benchmarks.accuracy.figures import VerifierScores, summary  # noqa: E402
 from benchmarks.accuracy.sets import DATA, Record, load  # noqa: E402
 from benchmarks.training import overlap  # noqa: E402
 from benchmarks.training.regressions import Array, Examples  # noqa: E402
@@ -126,7 +126,8 @@ def measured(
     draws = 100 if arguments.quick else 1000
     figures = {
         of: {
-            name: summary(Said.of(rows[of]), records, draws) for name, rows in probabilities.items()
+            name: summary(VerifierScores.of(rows[of]), records, draws)
+            for name, rows in probabilities.items()
         }
         for of, records in sets.items()
     }

@@ -5,7 +5,7 @@ import pytest
 
 from benchmarks.accuracy import injection
 from benchmarks.accuracy.claims import Response, counted
-from benchmarks.accuracy.figures import Said, auc, balanced_accuracy, figures
+from benchmarks.accuracy.figures import VerifierScores, auc, balanced_accuracy, figures
 from benchmarks.accuracy.injection import Attack, Judged
 from benchmarks.accuracy.intervals import Tally, cases, nights
 from benchmarks.accuracy.templates import violations
@@ -25,7 +25,7 @@ def test_scores_of_a_verifier() -> None:
 
 def test_a_claim_is_decided_by_most_passages() -> None:
     yes, no, neither = (Probabilities(*p) for p in ((0.8, 0.1, 0.1), (0.1, 0.8, 0.1), (0, 0, 1)))
-    verdicts = Said.of([[yes, no], [yes, neither], [no, neither], [neither]])
+    verdicts = VerifierScores.of([[yes, no], [yes, neither], [no, neither], [neither]])
     assert verdicts.supported.tolist() == [False, True, False, False]
     assert verdicts.refuted.tolist() == [False, False, True, False]
     shares = figures(verdicts, ["refuted", "supported", "refuted", "refuted"], np.ones(4))

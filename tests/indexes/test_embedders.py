@@ -132,7 +132,7 @@ def test_an_index_is_searched_by_the_model_that_made_its_vectors(
 # --- vectors that cannot be used ------------------------------------------------------------------
 
 
-class Made:
+class FixedVectors:
     """An embedder that makes these vectors, whatever it is asked."""
 
     name, version, dimension = "made", "1", 2
@@ -163,18 +163,18 @@ def test_vectors_that_cannot_be_used_name_the_embedder_and_a_remedy(
     vectors: Any, says: str
 ) -> None:
     with pytest.raises(RunError, match=says) as raised:
-        vectors_of(Made(vectors), ["a", "b"])
+        vectors_of(FixedVectors(vectors), ["a", "b"])
     assert "the embedder 'made'" in raised.value.message
     assert "--embedder" in raised.value.message
 
 
 def test_zeros_are_a_vector() -> None:
-    assert not vectors_of(Made(0 * TWO), ["a", "b"]).any()
+    assert not vectors_of(FixedVectors(0 * TWO), ["a", "b"]).any()
 
 
 def test_vectors_are_of_the_dimension_that_they_are_compared_with() -> None:
     with pytest.raises(RunError, match="2 dimensions, and 3 are needed"):
-        vectors_of(Made(TWO), ["a", "b"], 3)
+        vectors_of(FixedVectors(TWO), ["a", "b"], 3)
 
 
 # --- by endpoint ----------------------------------------------------------------------------------

@@ -337,7 +337,10 @@ def test_only_new_or_empty_folders_are_taken(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "mine/pipe")
     messages = {"": "something else", "letter.txt": "a file", "letter.txt/index": "cannot write"}
     for name, message in {**messages, "pipe": "a file"}.items():
-        with pytest.raises(UsageError, match=message), folder.build_folder(tmp_path / "mine" / name):
+        with (
+            pytest.raises(UsageError, match=message),
+            folder.build_folder(tmp_path / "mine" / name),
+        ):
             raise AssertionError
     assert (tmp_path / "mine/letter.txt").read_text() == "dear"
 

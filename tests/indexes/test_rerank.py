@@ -14,7 +14,7 @@ from ufo.indexes.retriever import Hit
 from ufo.indexes.store import PassageStore
 
 
-class Told:
+class FixedRetriever:
     """A retriever that finds what it is told, the best first, and keeps what it is asked."""
 
     def __init__(self, rows: Sequence[int]) -> None:
@@ -30,7 +30,7 @@ class Told:
         return [self.hits for _ in queries]
 
 
-def reranker(path: Path, retriever: Told) -> Reranker:
+def reranker(path: Path, retriever: FixedRetriever) -> Reranker:
     return Reranker(PassageStore(path), NameTable(path), Bm25(path), retriever)
 
 
@@ -45,7 +45,7 @@ def linked(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def added(path: Path, rows: Sequence[int], k: int = 3, *named: str) -> set[int]:
     """The rows that the second retrieval has beside those of the first."""
-    retriever = Told(rows)
+    retriever = FixedRetriever(rows)
     reranker(path, retriever).search(["river"], k, [named])
     return set().union(*retriever.within) - set(rows)
 
@@ -69,7 +69,7 @@ def test_what_was_found_is_not_added(linked: Path) -> None:
     ids=["one", "as many as the first depth", "more than the first", "more than both"],
 )
 def test_more_is_retrieved_than_is_asked_for(linked: Path, k: int, depths: list[int]) -> None:
-    retriever = Told([0])
+    retriever = FixedRetriever([0])
     reranker(linked, retriever).search(["river"], k, [[]])
     assert retriever.depths == depths
 
@@ -126,12 +126,12 @@ def test_the_best_of_several_links_counts_once() -> None:
 
 
 def order(path: Path, rows: Sequence[int], k: int, *named: str) -> list[int]:
-    [hits] = reranker(path, Told(rows)).search(["river"], k, [named])
+    [hits] = reranker(path, FixedRetriever(rows)).search(["river"], k, [named])
     return [hit.row for hit in hits]
 
 
 def test_without_words_the_order_of_the_retriever_stays(linked: Path) -> None:
-    [hits] = reranker(linked, Told([7, 0, 3])).search(["?"], 2, [["Lead 3"]])
+    [hits] = reranker(linked, FixedRetriever([7, 0, 3])).search(["?"], 2, [["Lead 3"]])
     assert [hit.row for hit in hits] == [7, 0]
 
 
@@ -150,12 +150,12 @@ def test_a_passage_of_a_page_that_the_query_names_comes_first(linked: Path) -> N
 def test_a_passage_with_a_link_comes_before_a_slightly_better_one(
     linked: Path, rows: list[int], expected: list[int]
 ) -> None:
-    [hits] = reranker(linked, Told(rows)).search(["glacier"], 3, [[]])
+    [hits] = reranker(linked, FixedRetriever(rows)).search(["glacier"], 3, [[]])
     assert [hit.row for hit in hits] == expected
 
 
 def test_passages_without_a_score_keep_their_order(linked: Path) -> None:
-    retriever = Told([])
+    retriever = FixedRetriever([])
     retriever.hits = [Hit(9, 0.0), Hit(13, 0.0)]
     [hits] = reranker(linked, retriever).search(["glacier"], 2, [[]])
     assert [hit.row for hit in hits] == [9, 13]
@@ -166,7 +166,7 @@ def test_a_named_page_has_a_place_unless_one_alone_is_asked_for(build_folder: Bu
     hits = [Hit(0, 1.0), Hit(1, 0.9), Hit(2, 0.01)]
     expected = {1: [0], 2: [0, 2], 3: [0, 1, 2]}
     for k, rows in expected.items():
-        retriever = Told([])
+        retriever = FixedRetriever([])
         retriever.hits = hits
         [ranked] = reranker(path, retriever).search(["river"], k, [["C"]])
         assert [hit.row for hit in ranked] == rows

@@ -454,7 +454,8 @@ class _Reader:
         """Return the number here, with its unit, bound and range; or an ordinal or score."""
         words = self.words
         numeral = words[at].numeral
-        if numeral.kind in (n.DECADE, n.CODE):  # "in her 20s"
+        is_code = numeral.kind == n.CODE and numeral.unit[:2].isdecimal()
+        if numeral.kind == n.DECADE or is_code:  # "in her 20s"
             low = numeral.low % 100 if numeral.kind == n.DECADE else float(numeral.unit[:2])
             return Quantity(NUMBER, low, low + 9, words, at, at + 1, "year", nouns=_AGE)
         if numeral.kind == n.SCORE:

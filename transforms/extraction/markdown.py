@@ -226,7 +226,7 @@ class LineReader:
         label = " ".join(wording(match["label"]).words).rstrip(":")
         value = " ".join(wording(match["value"]).words).rstrip(".,;")
         low = label.lower()
-        if not value or low in _ASIDES or _is_sentence(value):
+        if not label or not value or low in _ASIDES or _is_sentence(value):
             return None
         if match.re is _PLAIN_LABEL and not (
             self.topic and (self._card or low in _EVENTS or low in _KINDS)

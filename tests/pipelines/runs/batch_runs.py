@@ -31,7 +31,7 @@ def key(number: int) -> str:
     return f"r-{number}-a-0"
 
 
-class Told(Progress):
+class RecordedProgress(Progress):
     """Keeps what the run tells."""
 
     def __init__(self) -> None:
@@ -50,7 +50,7 @@ class Running:
         self.attempt = Attempt.open(str(folder / "run=r"), {})
         self.path = str(folder / "cache.batches")
         self.store = BatchStore(self.path, "r")
-        self.told = Told()
+        self.told = RecordedProgress()
         self.server = server
 
     def __call__(

@@ -16,7 +16,7 @@ from ufo.pipelines.runs import reachable
 from ufo.pipelines.runs.reachable import check_engine
 from ufo.schemas.errors import RunError, UsageError
 
-Made = Callable[[ExitStack], int]
+StartServer = Callable[[ExitStack], int]
 
 
 class Web(BaseHTTPRequestHandler):
@@ -66,7 +66,7 @@ def full(stack: ExitStack) -> int:
     return int(listening.getsockname()[1])
 
 
-def serving(handler: type[Web]) -> Made:
+def serving(handler: type[Web]) -> StartServer:
     def start(stack: ExitStack) -> int:
         server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
         stack.callback(server.server_close)
@@ -79,7 +79,7 @@ def serving(handler: type[Web]) -> Made:
     return start
 
 
-def calls(*handlers: Hangs) -> Made:
+def calls(*handlers: Hangs) -> StartServer:
     def start(stack: ExitStack) -> int:
         pool = stack.enter_context(ThreadPoolExecutor(1))
         server = grpc.server(pool, handlers)
@@ -117,7 +117,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_an_engine_that_cannot_be_asked_is_named_with_cause_and_remedy(
-    impatient: None, stack: ExitStack, start: Made, job_service: str, flink: str
+    impatient: None, stack: ExitStack, start: StartServer, job_service: str, flink: str
 ) -> None:
     address = f"127.0.0.1:{start(stack)}"
     for runner, option, cause in (

@@ -141,13 +141,13 @@ def test_the_limiter_learns_the_tokens_of_a_reply(
 ) -> None:
     learned: list[Any] = []
 
-    class Told(Limiter):
+    class ObservedLimiter(Limiter):
         def answered(self, sent: Any, headers: Any, tokens: int | None) -> None:
             learned.append((headers, tokens))
             super().answered(sent, headers, tokens)
 
     async def send() -> None:
-        sender = RequestSender(Told(RateLimits()), Budget({}))
+        sender = RequestSender(ObservedLimiter(RateLimits()), Budget({}))
 
         async def exchange() -> HttpReply[str]:
             return HttpReply("Yes.", {"x-a": "b"}, tokens=tokens)

@@ -120,7 +120,7 @@ def test_a_context_goes_elsewhere_with_explicit_addresses() -> None:
 
 
 TOLD = """from ufo import FactSource
-class Told(FactSource):
+class KeepsContext(FactSource):
     def __init__(self, context): self.context = context
 """
 
@@ -130,7 +130,9 @@ def test_a_source_gets_the_context_of_its_run_or_an_empty_one(
     tmp_path: Path, context: SourceContext | None
 ) -> None:
     (tmp_path / "told.py").write_text(TOLD)
-    source: Any = make_source(SourceSpec("m", f"{tmp_path / 'told.py'}:Told"), context=context)
+    source: Any = make_source(
+        SourceSpec("m", f"{tmp_path / 'told.py'}:KeepsContext"), context=context
+    )
     assert source.context == (context or SourceContext())
 
 

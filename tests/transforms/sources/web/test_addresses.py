@@ -119,15 +119,15 @@ class Site(httpcore.AsyncMockStream):
 
 @pytest.fixture
 def site(connected: list[str], monkeypatch: pytest.MonkeyPatch) -> type[Site]:
-    class Made(Site):
+    class FakeConnection(Site):
         paths, names = [], []
 
     async def connect(self: object, host: str, *_: object) -> object:
         connected.append(host)
-        return Made([])
+        return FakeConnection([])
 
     monkeypatch.setattr(httpcore.AnyIOBackend, "connect_tcp", connect)
-    return Made
+    return FakeConnection
 
 
 @pytest.mark.parametrize("to", _TOLD["redirects"])
