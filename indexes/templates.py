@@ -35,7 +35,7 @@ class Unrendered:
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """The arguments of a template by name; those without a name have the names "1", "2" and so on."""
+    """The arguments of a template by name; those without a name are "1", "2" and so on."""
 
     texts: dict[str, str]
     language: str = "en"
@@ -409,7 +409,7 @@ def formula(content: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class _Tables:
-    """The rules of templates in the wikis of a language, with the names of silent ones and asides."""
+    """The rules of templates in a language's wikis, with the names of silent ones and asides."""
 
     rules: dict[str, list[str]]
     silent: frozenset[str]

@@ -159,7 +159,7 @@ class StreamWindows:
         self._output = output
         self._files: dict[str, list[ArrivedFile]] = {}  # a closed window never changes
         self._outcomes: dict[str, dict[ArrivedFile, str]] = {}
-        for window, path in self._found(_BAD_FILES):
+        for window, path in self._windows_with(_BAD_FILES):
             outcomes = read_state(path, _REMEDY, _bad_files_of)
             self._outcomes[window] = outcomes or {}
 
@@ -179,7 +179,7 @@ class StreamWindows:
         Raises:
             RunError: a window's file is damaged.
         """
-        for window, path in self._found(_WINDOW):
+        for window, path in self._windows_with(_WINDOW):
             if window not in self._files:
                 self._files[window] = read_state(path, _REMEDY, _files_of) or []
         return {window: self._files[window] for window in sorted(self._files, key=_number)}
@@ -265,7 +265,7 @@ class StreamWindows:
         elif self._outcomes.pop(window, None) is not None:
             storage.delete(self._file(window, _BAD_FILES))
 
-    def _found(self, name: str) -> Iterator[tuple[str, str]]:
+    def _windows_with(self, name: str) -> Iterator[tuple[str, str]]:
         """Yield the windows that have a file of this name, and its path."""
         below = glob.escape(self._output)
         for path in storage.matches(storage.join(below, f"run={self.name}.w*", name)):

@@ -113,7 +113,7 @@ def _check_bucket(system: Any, path: str, shown: str) -> None:
         system.info(bucket, timeout=_PATIENCE)
     except FileNotFoundError as error:
         if not has_cause(error.__cause__ or error.__context__, _refuses):
-            why = _words_of_other_side(error, bucket)
+            why = _server_message(error, bucket)
             what = f"there is no bucket {bucket!r}{why}; make it, or check its name and the account"
             raise BucketMissing(None, what, shown) from error
     except Exception as error:
@@ -192,7 +192,7 @@ def _first_words(error: BaseException | None) -> str:
     return ""
 
 
-def _words_of_other_side(error: BaseException, path: str) -> str:
+def _server_message(error: BaseException, path: str) -> str:
     """Return the server's message on a missing path in brackets; "" if it has only the path."""
     while error.__cause__ is not None:
         error = error.__cause__

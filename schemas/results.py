@@ -318,7 +318,7 @@ class Results(Reopened):
             raise fault(message) from error
 
     def _of_report(self, name: str, message: str, error: Exception) -> str:
-        """Return an error's message with the report, its file, and the needs its header may lack."""
+        """Return an error's message with the report, its file, and needs its header may lack."""
         view = next(view for view in self._views if view.name == name)
         message = f"report {name!r}: {message}" + (f" (in {view.file!r})" if view.file else "")
         own = {other.name for other in self._views if other.group == OWN} - {name, *view.needs}

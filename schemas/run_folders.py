@@ -250,7 +250,7 @@ def _with_runs(folder: str, runs: Sequence[RunFolder]) -> str:
 
 
 def _elsewhere(directory: str, names: Sequence[str], places: dict[str, list[str]]) -> str:
-    """Return the message for runs in folders below: the folder to give, or that there are several."""
+    """Return the message for runs that folders below have, with the folder to give."""
     common = set.intersection(*map(set, places.values()))
     if common and len(places) == len(names):
         listed = " and ".join(map(repr, places))

@@ -83,7 +83,7 @@ def storable(text: str) -> str:
 
 
 def quantity(n: int, noun: str, several: str = "") -> str:
-    """Return a number with its noun: `1 claim`, `2,000 claims`; `several` is an irregular plural."""
+    """Return a number with its noun: `1 claim`, `2 claims`; `several` is an irregular plural."""
     return f"{n:,} {noun if n == 1 else several or f'{noun}s'}"
 
 

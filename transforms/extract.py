@@ -72,7 +72,7 @@ async def extract(record: InputRecord, judge: Judge, units: str = CLAIM) -> Extr
     places = given_places(answer, shown, doubts)
     try:
         if record.given and (units == CLAIM or not record.claims):
-            extracted = await _given(record, places, judge)
+            extracted = await _drafts_of_record(record, places, judge)
         else:
             extracted = await drafts_of(answer, shown, judge, units)
     except BaseException as error:
@@ -172,7 +172,9 @@ def given_places(
     return [None if place is None or place >= len(spans) else place for place in places]
 
 
-async def _given(record: InputRecord, places: Sequence[int | None], judge: Judge) -> Drafts:
+async def _drafts_of_record(
+    record: InputRecord, places: Sequence[int | None], judge: Judge
+) -> Drafts:
     claims = record.claims
     missing = [claim.claim for claim in claims if not claim.query]
     written = await judge.queries(missing, record.response_id) if missing else Queries()

@@ -157,9 +157,9 @@ class _Answers(FactSource):
         self._answers = {one.claim: one for one in source_answers if one.source == name}
 
     async def look_up(self, open_units: OpenUnits) -> list[Found]:
-        return [self._found(self._answers.get(unit.claim)) for unit in open_units.units]
+        return [self._result_of(self._answers.get(unit.claim)) for unit in open_units.units]
 
-    def _found(self, answer: response_models.SourceAnswer | None) -> Found:
+    def _result_of(self, answer: response_models.SourceAnswer | None) -> Found:
         if answer and answer.hits:
             return self.found(Retrieved(hit.passage, hit.score) for hit in answer.hits)
         outcome = (answer.outcome, answer.reason) if answer else (None, None)

@@ -36,7 +36,7 @@ from benchmarks.accuracy.sets import DATA, Record, load  # noqa: E402
 from benchmarks.training import overlap  # noqa: E402
 from benchmarks.training.regressions import Array, Examples  # noqa: E402
 from ufo.transforms.verifiers.by_name import make_verifier  # noqa: E402
-from ufo.transforms.verifiers.grounds import ruled  # noqa: E402
+from ufo.transforms.verifiers.grounds import apply_rules  # noqa: E402
 from ufo.transforms.verifiers.overlap import OverlapVerifier  # noqa: E402
 from ufo.transforms.verifiers.texts import match  # noqa: E402
 from ufo.transforms.verifiers.verifier import Probabilities, Verifier  # noqa: E402
@@ -69,7 +69,10 @@ def held(rows: Rows, sets: Sets) -> Rows:
     """Return probabilities held to the rules of the judge."""
     return {
         name: [
-            [ruled(match(pair), three) for pair, three in zip(record.pairs(), row, strict=True)]
+            [
+                apply_rules(match(pair), three)
+                for pair, three in zip(record.pairs(), row, strict=True)
+            ]
             for record, row in zip(records, rows[name], strict=True)
         ]
         for name, records in sets.items()

@@ -11,7 +11,7 @@ from ufo.transforms.judges.by_name import JUDGES, asks_llm_judge
 from ufo.transforms.judges.llm.llm_settings import FUNCTION, formulation_of
 from ufo.transforms.llm.endpoint import Endpoint
 from ufo.transforms.plugins import Spec
-from ufo.transforms.verifiers.by_name import usable
+from ufo.transforms.verifiers.by_name import usable_name
 
 OFFLINE: Final = "offline"
 """The default judge if no endpoint is configured."""
@@ -77,7 +77,7 @@ def check_judge(values: dict[str, Any], definitions: Definitions, parser: Parser
     own = {name: value for name, value in spec.options.items() if name not in taken}
     values["judge"] = replace(spec, options=own)
     if values.get("verifier") is not None:
-        values["verifier"] = usable(values["verifier"])
+        values["verifier"] = usable_name(values["verifier"])
     formulation = _formulation(values)
     if formulation != FUNCTION and JUDGES.kind(spec).asks_llm_judge:
         for option in parser.options.values():

@@ -38,7 +38,7 @@ from ufo.transforms.llm.retry import Retry
 from ufo.transforms.plugins import is_file_type
 from ufo.transforms.recall.formulations import DEFAULT, canonical
 from ufo.transforms.sources.fact_source import FactSource, SourceContext, SourceSpec, make_source
-from ufo.transforms.verifiers.by_name import DEFAULT_VERIFIER, described, make_verifier
+from ufo.transforms.verifiers.by_name import DEFAULT_VERIFIER, description, make_verifier
 
 KNOWLEDGE_TYPE: Final = "llm"
 """The source that asks a model what it knows."""
@@ -195,7 +195,7 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
         }
         verifier, llm_settings = self.verifier_used(), self.llm()
         if verifier:
-            entries["verifier"] = described(verifier)
+            entries["verifier"] = description(verifier)
         if llm_settings is not None:
             entries["llm"] = asdict(llm_settings)
         return entries

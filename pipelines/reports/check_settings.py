@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ufo.transforms.judges.offline import NAME
 from ufo.transforms.sources.fact_source import SourceSpec
-from ufo.transforms.verifiers.by_name import shown
+from ufo.transforms.verifiers.by_name import model_column
 
 if TYPE_CHECKING:
     # See `check_text`: what `ufo` imports does not import `job`.
@@ -32,7 +32,7 @@ def check_settings_of(job: "Job") -> CheckSettings:
     """Return the settings of a job's checks."""
     models = [job.judge.llm.model] if job.judge.llm else []
     if job.judge.name == NAME:
-        models = [shown(job.judge.options.get("verifier"))]
+        models = [model_column(job.judge.options.get("verifier"))]
     sources = [replace(spec, options={**job.flags, **spec.options}) for spec in job.sources]
     return CheckSettings(
         judge=job.judge.name, sources=sources, mode=job.mode, tie=job.tie, models=models

@@ -402,9 +402,9 @@ class Check:
             if row.step == EXTRACT
         )
         if failed and not self.fact_units:
-            return Unusable(1, 1, failed, extraction=True, said=message)
+            return Unusable(1, 1, failed, extraction=True, words=message)
         reasons = Counter(row.reason or "unknown" for row in self.evidence if is_unusable(row))
-        return Unusable(self._score.n_unusable, self._score.n_judgements, reasons, said=message)
+        return Unusable(self._score.n_unusable, self._score.n_judgements, reasons, words=message)
 
     def claims(self) -> Iterator[dict[str, Any]]:
         """Yield each claim with its verdict, and with the strongest evidence for the verdict."""

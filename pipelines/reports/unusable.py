@@ -74,7 +74,7 @@ ORDER BY n DESC, why
 class Unusable:
     """The unusable judgements, or with `extraction` the responses without any claim: `n` of `of`.
 
-    `reasons` has the most frequent first. `try_` is what may help, or empty. `said` is the
+    `reasons` has the most frequent first. `try_` is what may help, or empty. `words` is the
     endpoint's refusal with its status, or the message of the failed step.
     """
 
@@ -83,7 +83,7 @@ class Unusable:
     reasons: Mapping[str, int] = field(default_factory=dict)
     try_: str = ""
     extraction: bool = False
-    said: str = ""
+    words: str = ""
 
     @property
     def many(self) -> bool:
@@ -105,7 +105,7 @@ class Unusable:
         head = in_numbers(self.n, self.of)
         if self.extraction:
             head = f"no claim could be extracted from {self.n:,} of {quantity(self.of, 'response')}"
-        message = " ".join(self.said.split())
+        message = " ".join(self.words.split())
         message = message if len(message) <= _MOST_WORDS else f"{message[:_MOST_WORDS]} …"
         return (
             f"{head}{advice}" + (f" ({why})" if why else "") + (f": {message}" if message else "")

@@ -20,7 +20,7 @@ from ufo.indexes.embedders import LocalEmbedder, make_embedder
 from ufo.indexes.index import open_index
 from ufo.pipelines.build_index import build
 from ufo.schemas.errors import PluginError, UsageError
-from ufo.transforms.verifiers.by_name import opened, usable
+from ufo.transforms.verifiers.by_name import open_verifier, usable_name
 from ufo.transforms.verifiers.hub import HubVerifier
 from ufo.transforms.verifiers.verifier import Pair
 
@@ -80,7 +80,7 @@ def test_an_entailment_model(tmp_path: Path, config: Any, kind: Any) -> None:
     labels = dict(enumerate(("neutral", "entailment", "contradiction")))
     model_config = config(**SMALL, num_labels=3, id2label=labels, pad_token_id=0)
     folder = kept(kind(model_config), tmp_path / "nli")
-    verifier = opened(usable(str(folder)))
+    verifier = open_verifier(usable_name(str(folder)))
     neutral, entailed, contradicted = by_itself(folder, "it is yes yes .", "so it is")
     probabilities = verifier.predict(PAIRS)
     assert probabilities[0] == pytest.approx((entailed, contradicted, neutral), abs=1e-5)
@@ -107,7 +107,7 @@ def test_a_fact_checking_model(tmp_path: Path, name: str, kinds: Any, text: str)
     config, kind = kinds
     model_config = config(**SMALL, **RELATIVE, num_labels=2, pad_token_id=0)
     folder = kept(kind(model_config), tmp_path / name)
-    probabilities = opened(usable(str(folder))).predict(PAIRS)
+    probabilities = open_verifier(usable_name(str(folder))).predict(PAIRS)
     _, supported = by_itself(folder, text)
     assert probabilities[0] == pytest.approx((supported, 0.0, 1.0 - supported), abs=1e-5)
     assert all(one.refuted == 0.0 for one in probabilities)
@@ -119,7 +119,7 @@ def test_the_heads_of_alignscore(tmp_path: Path, labels: int) -> None:
     folder = kept(
         transformers.RobertaForSequenceClassification(model_config), tmp_path / "alignscore"
     )
-    (probabilities,) = opened(usable(str(folder))).predict(PAIRS[:1])
+    (probabilities,) = open_verifier(usable_name(str(folder))).predict(PAIRS[:1])
     assert sum(probabilities) == pytest.approx(1.0)
     expected = by_itself(folder, "it is yes yes .", "so it is")
     if labels == 3:
@@ -157,7 +157,7 @@ def hhem(folder: Path) -> tuple[Path, transformers.T5ForTokenClassification]:
 
 def test_hhem_without_its_own_code(tmp_path: Path) -> None:
     folder, model = hhem(tmp_path)
-    verifier = opened(usable(str(folder)))
+    verifier = open_verifier(usable_name(str(folder)))
     probabilities = verifier.predict(PAIRS)
     prompt = "<pad> hypothesis it is so?\n\nPremise: it is yes yes .\n\nHypothesis: so it is"
     with torch.no_grad():
@@ -178,7 +178,7 @@ def test_code_of_a_model_is_never_run(tmp_path: Path) -> None:
     folder = kept(model, path, model_type="own", auto_map=own)
     (folder / "modeling.py").write_text("raise AssertionError('this must not be run')")
     with pytest.raises(PluginError, match="does not load: ValueError"):
-        opened(usable(str(folder)))
+        open_verifier(usable_name(str(folder)))
 
 
 # --- an embedder ---

@@ -20,7 +20,7 @@ from ufo.pipelines.reports.unusable import unusable
 from ufo.schemas.records import ERROR, NOANS, REFUTED, SUPPORTED
 from ufo.schemas.results import open_results
 from ufo.transforms.judges.trust import trust_figures, trust_line
-from ufo.transforms.verifiers.by_name import shown
+from ufo.transforms.verifiers.by_name import model_column
 
 PLUG_IN = """\
 from ufo import FactSource, Passage
@@ -371,11 +371,11 @@ def test_its_verdicts_its_name_and_its_accuracy_are_seen(tmp_path: Path) -> None
 def test_every_place_that_shows_a_result_says_how_often_the_verifier_is_right(
     tmp_path: Path,
 ) -> None:
-    line = trust_line(["offline"], [shown("overlap")], ["reference"])
+    line = trust_line(["offline"], [model_column("overlap")], ["reference"])
     assert f"\n{line}\n" in ok(*evaluation(tmp_path, [STATING], "--verifier", "overlap")).out
     ok("report", tmp_path / "out", "--html", tmp_path / "page.html")
     page = html.unescape((tmp_path / "page.html").read_text())
-    figures = trust_figures([shown("overlap")], ["reference"])
+    figures = trust_figures([model_column("overlap")], ["reference"])
     assert line in page
     assert figures in page
     report = ok("report", tmp_path / "out").out

@@ -16,7 +16,7 @@ from tests.webapp.conftest import opened
 from ufo.schemas.label_sheets import keep_label
 from ufo.schemas.labels import Label
 from ufo.schemas.records import Failure
-from ufo.transforms.verifiers.by_name import shown
+from ufo.transforms.verifiers.by_name import model_column
 from ufo.webapp.browsing import Filters, list_responses, show_response
 from ufo.webapp.request_models import LeaveOut
 from ufo.webapp.service import Service, Setup
@@ -325,7 +325,7 @@ def test_how_far_to_trust_a_response_is_said_of_the_sources_that_were_judged(
     rows = rows_of({"r": {"u": votes}})
     of_web, of_wiki = rows["sources"]
     rows["sources"] = [replace(of_web, type="web"), replace(of_wiki, type="wikipedia")]
-    model = shown("overlap")
+    model = model_column("overlap")
     rows["evidence"] = [
         replace(row, model=model if row.passage_id else None) for row in rows["evidence"]
     ]

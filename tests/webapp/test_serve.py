@@ -84,7 +84,7 @@ def test_what_cannot_be_served_is_reported(
 @pytest.mark.parametrize(
     ("host", "token", "message"),
     [
-        ("127.0.0.1", "", "cannot be used: Address already in use; choose_sources another port"),
+        ("127.0.0.1", "", "cannot be used: Address already in use; choose another port"),
         ("localhost", "", "cannot be used"),
         ("::1", "", "--host ::1 --port"),
         ("0.0.0.0", "", "--host '0.0.0.0' opens the service to other computers, which needs"),

@@ -1,4 +1,4 @@
-"""Run the steps `read` and `write` on Beam, and define the coder for records between steps.
+"""The steps `read` and `write` on Beam, with the coder for records between steps.
 
 Beam's own file sinks put 100,000 rows into one file and left stale shards on a re-run. Here rows
 are packed into Arrow blocks where they are made, so that few large elements are shuffled instead of

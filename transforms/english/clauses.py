@@ -1,4 +1,4 @@
-"""Cut a sentence into its clauses, and leave out what it only names to deny it.
+"""Cut a sentence into its clauses, without the alternatives that it denies.
 
 A negation belongs to the clause in which it stands: "The shop is open; it does not deliver" says
 that the shop is open. "Not in Paris but in Warsaw" says "in Warsaw".
@@ -36,7 +36,7 @@ _CONTRASTS: Final = _contrasts()
 _MARKS: Final = ("not ", "n't", "n’t", "rather than", "instead of", "opposed to")
 
 
-def without_contrast(sentence: str) -> str:
+def remove_contrast(sentence: str) -> str:
     """Return a sentence without the alternatives that it denies.
 
     "Not in Paris but in Warsaw", "in Warsaw, not in Paris" and "in Warsaw rather than in Paris" all
@@ -48,13 +48,13 @@ def without_contrast(sentence: str) -> str:
         return sentence
     for name in ("not_only", "not_until"):
         sentence = _CONTRASTS[name].sub("", sentence)
-    sentence = _CONTRASTS["not_but"].sub(_what_is_said, sentence)
+    sentence = _CONTRASTS["not_but"].sub(_keep_asserted, sentence)
     for name in ("opening", "not_this", "rather_than"):
         sentence = _CONTRASTS[name].sub("", sentence)
     return sentence
 
 
-def _what_is_said(match: re.Match[str]) -> str:
+def _keep_asserted(match: re.Match[str]) -> str:
     """Return "born in Warsaw" for "not born in Paris but in Warsaw"."""
     asserted, denied = match["said"], match["denied"].split()
     low = core(asserted)
@@ -81,7 +81,7 @@ def clauses(sentence: str) -> list[tuple[str, int]]:
     pieces: list[tuple[str, int]] = []
     begin = clause = last = 0
     interrupted: int | None = None  # the clause that goes on after the current one
-    closing = ""  # the sign at the end of what interrupts it
+    closing = ""  # the sign at the end of the interruption
     for at in range(1, len(words)):
         before, word = words[at - 1], words[at]
         resumes = interrupted is not None and before.endswith(closing)
@@ -103,7 +103,7 @@ def clauses(sentence: str) -> list[tuple[str, int]]:
 
 
 def _begins(words: list[str], at: int, first: bool) -> bool:
-    """Return whether a clause begins at a place; `first`: it would be the second one."""
+    """Return whether a clause begins at a place; `first` says that none has ended before it."""
     before, low = words[at - 1], core(words[at])
     if before[-1] == ";" or before in _DIVIDERS or low in _OPENERS:
         return True

@@ -1,4 +1,4 @@
-"""Read how a sentence puts its statement: asserted, denied, doubted, or only reported or supposed.
+"""Read the stance of a sentence to its statement: asserted, denied, doubted or only reported.
 
 "It is a myth that bats are blind" denies that bats are blind; "Some say that bats are blind" does
 not say whether they are. The frames are data (`frames.toml`).
@@ -15,7 +15,7 @@ ASSERTED: Final = "asserted"
 DENIED: Final = "denied"
 DOUBTED: Final = "doubted"
 REPORTED: Final = "reported"
-"""Reported or supposed: it is compatible with the statement, and says less."""
+"""Reported or supposed, which is compatible with the statement but says less."""
 _STANCES: Final = (ASSERTED, DENIED, DOUBTED, REPORTED)
 
 _CACHED: Final = 256
@@ -45,21 +45,21 @@ class _Frames:
 
     @cached_property
     def _before(self) -> re.Pattern[str]:
-        return self._compiled(rf"{_OPENING}(?:{self._either('before')})[\s:,]+")
+        return self._compile(rf"{_OPENING}(?:{self._alternatives('before')})[\s:,]+")
 
     @cached_property
     def _after(self) -> re.Pattern[str]:
-        return self._compiled(rf"(?:{self._either('after')}){_ENDING}")
+        return self._compile(rf"(?:{self._alternatives('after')}){_ENDING}")
 
     @cached_property
     def _inside(self) -> re.Pattern[str]:
-        return self._compiled(self._either("inside"))
+        return self._compile(self._alternatives("inside"))
 
     @cached_property
     def _around(self) -> list[tuple[re.Pattern[str], re.Pattern[str]]]:
         pairs = (line.split(" … ") for line in self._lines("around"))
         return [
-            (self._compiled(rf"{_OPENING}(?:{first})\s+"), self._compiled(rf"\s{last}{_ENDING}"))
+            (self._compile(rf"{_OPENING}(?:{first})\s+"), self._compile(rf"\s{last}{_ENDING}"))
             for first, last in pairs
         ]
 
@@ -84,10 +84,10 @@ class _Frames:
     def _lines(self, kind: str) -> list[str]:
         return [line for line in self._frames.get(kind, "").strip().split("\n") if line]
 
-    def _either(self, kind: str) -> str:
+    def _alternatives(self, kind: str) -> str:
         return "|".join(self._lines(kind)) or r"(?!)"  # no frame of this kind: matches nothing
 
-    def _compiled(self, pattern: str) -> re.Pattern[str]:
+    def _compile(self, pattern: str) -> re.Pattern[str]:
         while _PART.search(pattern):  # a part may have parts
             pattern = _PART.sub(lambda part: self._parts[part[1]], pattern)
         return re.compile(pattern, re.IGNORECASE)
@@ -104,8 +104,8 @@ FRAME_WORDS: Final = frozenset[str]().union(*_WORDS.values())
 
 
 @lru_cache(_CACHED)
-def framed(sentence: str) -> Framed:
-    """Return the stance of a sentence and its statement, without the frame where it has ends.
+def read_frame(sentence: str) -> Framed:
+    """Return the stance of a sentence, and its statement without the frame around it.
 
     Frames within frames are read from the outside: what is doubted or reported stays so, and a
     denied denial is asserted. Linear in the length of the sentence, of which more than 600
@@ -119,7 +119,7 @@ def framed(sentence: str) -> Framed:
         framing = next(_framings(text, kinds), None) if kinds else None
         if framing is None:
             break
-        stance = _combined(stance, framing.stance)
+        stance = _combine(stance, framing.stance)
         if framing.statement == text:
             break
         text = framing.statement
@@ -144,7 +144,7 @@ def _framings(text: str, kinds: Set[str]) -> Iterator[Framed]:
             yield Framed(frames.stance, statement)
 
 
-def _combined(outer: str, inner: str) -> str:
+def _combine(outer: str, inner: str) -> str:
     if outer == ASSERTED:
         return inner
     if outer == DENIED:

@@ -23,7 +23,7 @@ def word_set(words: str) -> frozenset[str]:
 
 
 class Lists:
-    """The lists of a TOML file of a package by their names: `texts`, and those of its `tables`."""
+    """The lists of a TOML file of a package by name: its `texts`, and the texts in its `tables`."""
 
     def __init__(self, package: str, name: str) -> None:
         text = (files(package) / name).read_text(encoding="utf-8")
@@ -38,8 +38,7 @@ class Lists:
         return word_set(self.texts[name])
 
     def phrases(self, name: str) -> str:
-        """Return the regular expression of a list with alternatives on each line. {name} stands
-        for another list."""
+        """Return the regular expression of a list of alternatives; {name} includes another list."""
         alternatives = "|".join(self.texts[name].strip().split("\n"))
         return re.sub(r"{([a-z_]+)}", lambda part: f"(?:{self.phrases(part[1])})", alternatives)
 
@@ -54,7 +53,7 @@ PLURAL: Final = word_set("are were have do aren't weren't haven't don't")
 
 # Third persons that are seldom plural nouns.
 THIRD: Final = LISTS.words("third")
-# They look like past forms.
+# Words that only look like past forms.
 _NO_PAST: Final = word_set("hundred breed speed united need indeed talented renowned sacred naked")
 _FORMS: Final = [tuple(forms.split()) for forms in LISTS.texts["irregular"].split("|")]
 _BASES: Final = {past: base for base, past, _ in _FORMS}
@@ -65,7 +64,7 @@ BASES: Final = {
     for form in forms
     if form not in LISTS.words("other_words")
 }
-"""An irregular past or participle -> its base form, where it is seldom another word."""
+"""The base form of each irregular past or participle that is seldom another word."""
 PAST: Final = frozenset(_BASES)
 PARTICIPLES: Final = frozenset(participle for _, _, participle in _FORMS)
 PARTICIPLE_ONLY: Final = PARTICIPLES - PAST
@@ -190,14 +189,15 @@ def is_person(low: str) -> bool:
     return low in _OCCUPATIONS or low.endswith(_OCCUPATION_ENDINGS)
 
 
-def without_adverbs(lows: Sequence[str], start: int, end: int) -> int:
-    """Return the end of the subject from `start`, before the verb at `end`. Adverbs between them
-    are left out ("Ada later moved"); "the first moved" has none."""
+def subject_end(lows: Sequence[str], start: int, end: int) -> int:
+    """Return the end of the subject from `start`, before the adverbs and the verb at `end`.
+
+    "Ada later moved" has an adverb, "the first moved" has none."""
     while end > start and lows[end - 1] in ADVERBS and lows[max(start, end - 2)] not in _ARTICLES:
         end -= 1
     return end
 
 
 def lower(words: Sequence[str]) -> list[str]:
-    """Return the words, each as `core` has it."""
+    """Return each word in lower case, without the punctuation around it."""
     return list(map(core, words))

@@ -42,7 +42,7 @@ LISTS: Final = _table("numbers.toml")
 
 
 class Reading(NamedTuple):
-    """What a unit's name may mean: a `size` in the base unit of a dimension, from its `zero`."""
+    """A meaning of a unit's name: a `size` in the base unit of a dimension, from its `zero`."""
 
     dimension: str
     size: float
@@ -70,16 +70,16 @@ def _readings() -> dict[str, tuple[str, tuple[Reading, ...]]]:
 
 _NAMED_UNITS: Final = _readings()
 UNITS: Final = {name: unit for name, (unit, _) in _NAMED_UNITS.items()}
-"""The name of a unit as it is written -> the name by which it is compared."""
+"""The name by which a unit is compared, by each name as it is written."""
 
 
 def unit_of(name: str) -> str:
-    """Return the unit of a name, "" if it is none. The case of a single letter tells: "K", "k"."""
+    """Return the unit of a name, or ""; the case matters for a single letter: "K", "k"."""
     return UNITS.get(name) or (UNITS.get(name.lower(), "") if len(name) > 1 else "")
 
 
 READINGS: Final = dict(_NAMED_UNITS.values())
-"""The name by which a unit is compared -> what it may mean."""
+"""The meanings of a unit, by the name by which it is compared."""
 WHOLE: Final = frozenset(name for name in UNITS if re.fullmatch(r"[^\s.-]*[^\w\s.-][^\s.-]*", name))
 """Names that stay one word although they have punctuation."""
 CURRENCIES: Final = frozenset("$€£¥₹₽₩₺₿")
@@ -95,7 +95,7 @@ MONTHS: Final = {
 ROMAN: Final = {
     written: value for value, written in enumerate(LISTS["roman"].split(), 1) if written != "-"
 }
-"""A Roman numeral up to 99 -> its value."""
+"""The value of each Roman numeral up to 99."""
 
 
 class Numeral(NamedTuple):
@@ -130,7 +130,7 @@ def _spelled() -> dict[str, Numeral]:
 _SPELLED: Final = _spelled()
 SCALES: Final[dict[str, float]] = LISTS["spelled"][SCALE]
 NO_NUMERAL: Final = Numeral("", 0.0, 0.0)
-"""What a word is that is no number."""
+"""The numeral of a word without a number."""
 _LONGEST: Final = 30  # digits of a number; more are a code
 _MOST_ZEROS: Final = 300
 _SUPERSCRIPTS: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻−", "0123456789--")
@@ -286,7 +286,7 @@ def _digits(text: str) -> tuple[float, float] | None:
 
 
 def _power(value: float, text: str) -> float:
-    """Return by what a power multiplies the number before it: "×10³", "e3", "^3"."""
+    """Return the factor of a power for the number before it: "×10³", "e3", "^3"."""
     exponent = re.sub(r"^(?:[×x*·]10\^?|[eE^])", "", text).translate(_SUPERSCRIPTS)
     size = int(exponent) if len(exponent) < 5 else _MOST_ZEROS + 1
     base = value if text[0] in "^⁻⁰¹²³⁴⁵⁶⁷⁸⁹" else 10.0
@@ -299,7 +299,7 @@ def _power(value: float, text: str) -> float:
 
 
 def _code(text: str) -> Numeral | None:
-    """Return what names something: letters with a number, or any other text with digits."""
+    """Return a member of a series (letters with a number), or a code (other text with digits)."""
     if not any(c.isdecimal() or c.isalpha() for c in text):
         return None  # "²"
     text = unicodedata.normalize("NFKC", text)  # CO₂
@@ -317,16 +317,16 @@ _ONE_CODE: Final = re.compile(
     r"\d+(?:\.\d+){2,}|\d+(?:-\d+){2,}|\d{3}-\d{4}|\d+(?:/\d+){2}|\d+(?::\d+)+(?:\.\d+)?"
 )
 JOINTS: Final = "-–/"
-"""What may stand between two words without spaces; a mark at the end of the first."""
+"""The signs that may join two words without spaces; kept at the end of the first word."""
 _JOINT: Final = re.compile(r"([-–/])|—|−")
 _OPENING: Final = "([{\"“‘«'’*_`…,;:!?)]}"
 _CLOSING: Final = ".,;:!?)]}\"'”’»*_`…—([{"
 
 
 def tokens_of(chunk: str, other: re.Pattern[str]) -> list[str]:
-    """Split what is between two spaces into words, a number with its marks as one word.
+    """Split a text without spaces into words, with a number and its marks as one word.
 
-    `other` finds the words of what is no number.
+    `other` finds the words in the text around numbers.
     """
     core = chunk.lstrip(_OPENING)
     if match := _HEIGHT.match(core):

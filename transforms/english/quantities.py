@@ -1,4 +1,4 @@
-"""Read the quantities of a text and compare them as what they are.
+"""Read the quantities of a text, to compare them by their meaning.
 
 A quantity is a number with all that belongs to it: scale, unit, sign, era, bound; or a date, a time
 of day, a score, a code, or a number that names one of a series ("gate 5", "Louis XIV").
@@ -15,7 +15,7 @@ from ufo.transforms.english.words import NEGATORS, Word, as_written, read
 
 _CLOSE: Final = 1e-9
 _STRICT: Final = 1e-7
-"""By how much of itself, at least, a number is over 100."""
+"""The least share of a bound by which a number differs from it: "over 100"."""
 _ABOUT: Final = 0.05  # how far off "about 300" may be
 _CONVERTED: Final = 0.02  # how far off "100 miles" may be from 160 km
 _OF_THIRDS: Final = 0.007  # how far off 33 % may be from a third
@@ -26,7 +26,7 @@ _LARGEST_SCORE: Final = 250
 _JOINED: Final = 60  # "5 feet, 2 inches" is one length, "5 km, 300 m" are two
 _SHARE: Final = "part"
 _AGE: Final = ("age",)
-"""What years count that may be left out: "died at 78"."""
+"""The noun of years of age, which may be left out: "died at 78"."""
 _NO_WORDS: Final = [Word("oh")] * _AROUND  # without weight
 
 _CONTEXT_TEXTS: Final[dict[str, str]] = LISTS["context"]
@@ -35,7 +35,7 @@ _ERAS: Final = _CONTEXT["eras"]
 _CENTURIES: Final = frozenset(("century", "centuries"))
 _DATING: Final = _ERAS | _CENTURIES
 _AFTER_DAYS: Final = frozenset((*n.MONTHS, "of"))
-"""What follows a day: "5 May", "the 5th of May"."""
+"""Words that may follow a day: "5 May", "the 5th of May"."""
 _AFTER_NAMES: Final = PREPOSITIONS | {"and", "or"}
 _PEOPLE: Final = frozenset(("population", "inhabitants", "audience"))
 _ARTICLES: Final = frozenset(("a", "an"))
@@ -147,7 +147,7 @@ _is_plural: Final = Memo(_looks_plural).__getitem__
 
 
 class _Reader:
-    """Reads the quantities of words from left to right."""
+    """A reader of the quantities of words from left to right."""
 
     def __init__(self, words: Sequence[Word]) -> None:
         self.size, self.after = len(words), 0
@@ -180,8 +180,9 @@ class _Reader:
         return [quantity] if quantity else []
 
     def is_alone(self, at: int, end: int) -> bool:
-        """Return whether no word around words[at:end], a number with its unit, can belong to it, so
-        that it is a year, a count or an ordinal. Most are."""
+        """Return whether no word around words[at:end], a number with its unit, can belong to it.
+
+        Then it is a year, a count or an ordinal, as most numbers are."""
         before, word, after = self.words[at - 1], self.words[at], self.words[end]
         if after.lower in _LINKS:
             after = self.words[end + 1]
@@ -202,7 +203,7 @@ class _Reader:
         return Quantity(n.ORDINAL, value, value, self.words, at, end, unit)
 
     def lows(self, at: int, size: int = 2) -> tuple[str, ...]:
-        """Return some words in lower case."""
+        """Return `size` words in lower case."""
         return tuple([word.lower for word in self.words[at : at + size]])
 
     def closed(self, at: int) -> bool:
@@ -210,7 +211,7 @@ class _Reader:
         return not 0 <= at < self.size - 1 or self.words[at].closes
 
     def scale(self, at: int) -> float:
-        """Return the scale that a word is, 0 if it is none."""
+        """Return the value of a word such as "million", 0 for other words."""
         numeral = self.words[at].numeral
         return numeral.low if numeral.kind == n.SCALE else 0.0
 
@@ -389,7 +390,7 @@ class _Reader:
         return Quantity(SERIES, value, value, words, at, at + 1, key, span=span)
 
     def series(self, at: int) -> str:
-        """Return the key of the noun or name that the number here names one of, "" if none."""
+        """Return the key of the series that the number here belongs to, "" if none."""
         before = self.words[at - 1]
         low, surface = before.lower, before.surface
         if low in _NUMBER_WORDS:
@@ -715,8 +716,7 @@ class _Reader:
         return Quantity(NUMBER, low, high, words, start, end, unit, slack, nouns, (first, last))
 
     def phrase(self, at: int) -> list[Word]:
-        """Return the words of the phrase that is counted: "nuclear reactors" in "94 nuclear
-        reactors", "voters" in "half of the voters"."""
+        """Return the words of the counted phrase: "voters" in "half of the voters"."""
         if self.closed(at - 1):
             return []
         if self.words[at].lower == "of":
@@ -761,8 +761,10 @@ def agree(claimed: Quantity, other: Quantity) -> bool:
 
 
 def differ(claimed: Quantity, other: Quantity) -> bool:
-    """Return whether two quantities cannot both be true of one thing: another date, time or score,
-    or another number of the same unit or noun. One of another series is another thing."""
+    """Return whether two quantities cannot both be true of one thing.
+
+    These are two dates, times or scores, or two numbers of the same unit or noun. A member of
+    another series is another thing."""
     kind = claimed.kind
     if kind != other.kind or kind in (n.CODE, SERIES):
         return False
@@ -784,8 +786,9 @@ def differ(claimed: Quantity, other: Quantity) -> bool:
 def _comparable(
     claimed: Quantity, other: Quantity, slack: float
 ) -> Iterator[tuple[_Span, _Span, float]]:
-    """Yield both quantities in the base unit of each dimension that they share, and how far off
-    they may be: `slack` if the unit is the same."""
+    """Yield both quantities in the base unit of each common dimension, and their common slack.
+
+    It is `slack` if the unit is the same."""
     ours, theirs = READINGS.get(claimed.unit), READINGS.get(other.unit)
     if not ours or not theirs or claimed.unit == other.unit:
         ours = theirs = (_NO_UNIT,)
@@ -811,8 +814,9 @@ def _in_base(quantity: Quantity, reading: n.Reading) -> _Span:
 
 
 def _slack(quantity: Quantity, reading: n.Reading, other: n.Reading) -> float:
-    """Return the slack of a number that was converted: people round to a whole unit, but 90 minutes
-    are an hour and a half."""
+    """Return the slack of a converted number.
+
+    People round to a whole unit, but 90 minutes are an hour and a half."""
     ratio = max(reading.size, other.size) / min(reading.size, other.size)
     slack, value = quantity.slack, min(abs(quantity.low), abs(quantity.high))
     if reading.zero != other.zero:
@@ -823,7 +827,7 @@ def _slack(quantity: Quantity, reading: n.Reading, other: n.Reading) -> float:
 
 
 def _says_unit(claimed: Quantity, other: Quantity) -> bool:
-    """Return whether the other number is measured in, or counts, what the claimed one does.
+    """Return whether the other number has the unit, or counts the things, of the claimed one.
 
     A claim that names neither is met by any. Of two plural nouns only the same is met: a synonym is
     seldom, a wrong one would be worse. Otherwise a word near the number has to say it.

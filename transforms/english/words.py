@@ -94,7 +94,7 @@ VERY_COMMON: Final = frozenset(LISTS["very_common"].split())
 COUNTRIES: Final = {
     word: words[0] for words in map(str.split, LISTS["demonyms"].split("|")) for word in words
 }
-"""A country's name or adjective -> its name."""
+"""The name of a country, by its name or adjective."""
 
 TOKEN: Final = re.compile(
     r"[a-z]++(?![^\W_]|['’])"  # most words, first because it is fast
@@ -203,11 +203,11 @@ _between_spaces: Final = Memo(_words_of).__getitem__
 def read(text: str) -> list[Word]:
     """Return the words of a text, in order, punctuation left out."""
     if _MAY_BE_SPACED(text):
-        text = _SPACED.sub(_joined, text)
+        text = _SPACED.sub(_join_digits, text)
     return list(chain.from_iterable(map(_between_spaces, text.split())))
 
 
-def _joined(match: re.Match[str]) -> str:
+def _join_digits(match: re.Match[str]) -> str:
     written = match[0]
     return written[1] if written[0] == " " else re.sub(r"\s", ",", written)
 

@@ -26,7 +26,7 @@ from ufo.transforms.english.grammar import (
     lower,
 )
 from ufo.transforms.english.words import is_english
-from ufo.transforms.extraction.claims import split, written
+from ufo.transforms.extraction.claims import as_sentence, split
 from ufo.transforms.extraction.clause import (
     Wording,
     abstains,
@@ -40,7 +40,7 @@ from ufo.transforms.extraction.clause import (
     wording,
 )
 from ufo.transforms.extraction.markdown import LineReader
-from ufo.transforms.extraction.marks import Line, said_lines
+from ufo.transforms.extraction.marks import Line, stated_lines
 from ufo.transforms.extraction.subjects import Subjects
 from ufo.transforms.sentences import Span, segment
 
@@ -57,13 +57,14 @@ _MAX_SUBJECT: Final = 12
 
 
 def query_of(claim: str) -> str:
-    """Return the search query for a claim: a question ending in "?", else its keywords; never empty
-    for a claim with a letter or a digit."""
+    """Return the search query for a claim: a question ending in "?", else its keywords.
+
+    It is never empty for a claim with a letter or a digit."""
     return query_of_wording(wording(claim)) or claim.strip()
 
 
 def query_of_wording(claim: Wording) -> str:
-    """`query_of` for a claim whose wording is known; "" if it has no words."""
+    """Return the search query for a claim in this wording; "" if it has no words."""
     words, lows = claim
     if not words:
         return ""
@@ -91,7 +92,7 @@ def _question(words: list[str], lows: list[str]) -> str | None:
         or not en.CLAUSE_OPENERS.isdisjoint(lows[start:verb])
     ):
         return None
-    end = en.without_adverbs(lows, start, verb)
+    end = en.subject_end(lows, start, verb)
     # The "A." of an initial keeps its capital.
     head = words[start].lower() if words[start].lower() in en.DETERMINERS else words[start]
     subject = " ".join([head, *words[start + 1 : end]]).rstrip(",")
@@ -109,7 +110,7 @@ def _question(words: list[str], lows: list[str]) -> str | None:
         predicate = f"{base} {rest}"
     else:
         return None
-    if lows[verb + 1] == "born" and (when_or_where := _asked_of_birth(rest, opening)):
+    if lows[verb + 1] == "born" and (when_or_where := _birth_question(rest, opening)):
         return f"{when_or_where} {asks} {subject} born?"
     if (base and asks == "did") or (low in BE and is_participle(lows[verb + 1])):
         if _TIME_AT_END.fullmatch(opening):
@@ -120,7 +121,7 @@ def _question(words: list[str], lows: list[str]) -> str | None:
     return f"{asks.capitalize()} {subject} {predicate}{opening}?"
 
 
-def _asked_of_birth(rest: str, opening: str) -> str:
+def _birth_question(rest: str, opening: str) -> str:
     asked = ["when"] if _TIME.search(rest + opening) else []
     asked += ["where"] if _PLACE.search(rest) else []
     return " and ".join(asked).capitalize()
@@ -137,25 +138,25 @@ class ExtractedUnit(NamedTuple):
 def extract_record(
     record: InputRecord, spans: Sequence[Span], whole: bool = False
 ) -> list[ExtractedUnit]:
-    """Return the claims of a response in any language, in order; `whole`: one for each checkable
-    sentence.
+    """Return the claims of a response in any language, in order.
 
-    The question may name the person that a first "he" means. A sentence without a checkable claim
-    has none. Takes time linear in the length of the text.
+    With `whole` there is one for each checkable sentence. The question may name the person that a
+    first "he" means. A sentence without a checkable claim has none. Takes time linear in the length
+    of the text.
     """
-    lines = said_lines(record.text, spans)
+    lines = stated_lines(record.text, spans)
     if not is_english(record.text, record.language):
-        # It is unknown which parts are checkable, so every sentence is one claim, but abstentions.
+        # Its checkable parts are unknown, so every sentence is one claim, except abstentions.
         return [
             ExtractedUnit(line.sentence, line.text, line.text)
             for line in lines
             if not abstains(line.text, english=False)
         ]
-    worthy = _worthy(lines, record.question)
+    worthy = _statements(lines, record.question)
     if whole:
-        return _whole(worthy)
+        return _whole_sentences(worthy)
     return [
-        ExtractedUnit(index, written(claim.words), query_of_wording(claim))
+        ExtractedUnit(index, as_sentence(claim.words), query_of_wording(claim))
         for index, resolved, stays_whole in worthy
         for claim in ([resolved] if stays_whole else _claims(resolved))
     ]
@@ -169,7 +170,7 @@ def _claims(statement: Wording) -> list[Wording]:
     return claims
 
 
-def _whole(worthy: Sequence[tuple[int, Wording, bool]]) -> list[ExtractedUnit]:
+def _whole_sentences(worthy: Sequence[tuple[int, Wording, bool]]) -> list[ExtractedUnit]:
     words_of: dict[int, list[str]] = {}
     for index, resolved, _ in worthy:
         words_of.setdefault(index, []).extend(resolved.words)
@@ -186,9 +187,11 @@ def only_abstains(text: str, language: str | None = None) -> bool:
     return abstaining and not extract_record(InputRecord("", "", text, language=language), spans)
 
 
-def _worthy(lines: Sequence[Line], question: str | None) -> list[tuple[int, Wording, bool]]:
-    """Return (index, wording with its opening pronoun resolved, whether it is one claim already)
-    for each sentence with a claim. Markdown without a sentence gives one claim a statement."""
+def _statements(lines: Sequence[Line], question: str | None) -> list[tuple[int, Wording, bool]]:
+    """Return the statements of each sentence with a claim, with opening pronouns resolved.
+
+    A statement has the index of its sentence, its wording, and whether it is one claim already, as
+    a statement of Markdown without a sentence is."""
     topic = topic_of(question)
     person = topic != "" and asks_for_person(question)
     reader, subjects = LineReader(topic), Subjects()
@@ -210,7 +213,7 @@ def _worthy(lines: Sequence[Line], question: str | None) -> list[tuple[int, Word
         if statements is not None:
             worthy += [(line.sentence, wording(one), True) for one in statements]
             continue
-        completed = reader.completed(line)
+        completed = reader.complete(line)
         statement = wording(completed)
         resolved = subjects.read(statement)
         if is_claim(completed, statement):

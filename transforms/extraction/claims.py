@@ -1,4 +1,4 @@
-"""Split a sentence into the claims it makes where that is safe, else keep it whole.
+"""Split a sentence into its claims where that is safe.
 
 There is no parser, but rules over words. Each rule knows one construction and returns the clauses
 that replace a clause, or nothing where another meaning is possible. Claims are as small as the
@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Final
 
 from ufo.transforms.english import grammar as en
-from ufo.transforms.english.frames import ASSERTED, FRAME_OPENERS, FRAME_WORDS, framed
+from ufo.transforms.english.frames import ASSERTED, FRAME_OPENERS, FRAME_WORDS, read_frame
 from ufo.transforms.english.grammar import word_set
 from ufo.transforms.extraction import clause as of
 from ufo.transforms.extraction.clause import (
@@ -23,7 +23,7 @@ from ufo.transforms.extraction.clause import (
     may_be_person,
     without_comma,
 )
-from ufo.transforms.extraction.gapping import JOINTS, completed
+from ufo.transforms.extraction.gapping import JOINTS, complete_parts
 
 _HEDGES: Final = frozenset({"may", "might", "could", "would"})
 _MAX_WORDS: Final = 90  # these rules were not made for longer sentences
@@ -84,7 +84,7 @@ def split(sentence: Wording) -> list[Wording]:
 
 
 def _may_split(sentence: Wording, text: str) -> bool:
-    """Return whether nothing binds the parts of the sentence: "respectively", "Some say that"."""
+    """Return whether no words bind the parts of a sentence: "respectively", "Some say that"."""
     words, lows = sentence
     if not _FICTION.isdisjoint(lows[: of.subject_start(words, lows)]):
         return False  # "In the novel, she moves to Oslo and dies"
@@ -97,12 +97,12 @@ def _may_split(sentence: Wording, text: str) -> bool:
         and "n’t" not in text
     ):
         return True
-    stance, statement = framed(text)
+    stance, statement = read_frame(text)
     # A part that "may have been" is recognised as a hedge by itself.
     return stance == ASSERTED or (statement == text and not _HEDGES.isdisjoint(lows))
 
 
-def written(words: Words) -> str:
+def as_sentence(words: Words) -> str:
     """Return the words of a claim as a sentence, with a capital and a full stop."""
     text = " ".join(words).lstrip(" ,;:").rstrip(" ,;:—–-")
     if text[-2:-1] == "," and text[-1] in _QUOTES:
@@ -313,7 +313,9 @@ def _predicates(clause: Clause) -> list[Words]:
     if not cuts or not all(map(_says_something, [lows] * len(ends), begins, ends)):
         return []  # "was born and raised in Ulm": what follows belongs to both
     parts = zip(begins[1:], ends[1:], strict=True)
-    rest = [[*subject, *_shared(clause, begin), *words[begin:end]] for begin, end in parts]
+    rest = [
+        [*subject, *_shared_auxiliary(clause, begin), *words[begin:end]] for begin, end in parts
+    ]
     return [words[: ends[0]], *rest]
 
 
@@ -341,9 +343,8 @@ def _says_something(lows: Words, begin: int, end: int) -> bool:
     return at + (en.is_participle(low) or en.is_past(low)) < end
 
 
-def _shared(clause: Clause, begin: int) -> Words:
-    """Return the "was", "has" or "has been" for a participle at `begin`, from the first
-    predicate."""
+def _shared_auxiliary(clause: Clause, begin: int) -> Words:
+    """Return the "was", "has" or "has been" of the first predicate for a participle at `begin`."""
     words, lows, _, verb, _ = clause
     at = _past_adverbs(lows, begin)
     first = next((k for k in range(verb + 1, begin) if lows[k] not in _BEFORE_VERB), begin)
@@ -359,8 +360,7 @@ def _shared(clause: Clause, begin: int) -> Words:
 
 
 def _predicate_noun(clause: Clause) -> list[Words]:
-    """Cut "X is an actor known for Y" and "X was a physicist who did Y" into two claims about X,
-    and "X is a Norwegian actor" into origin and occupation."""
+    """Cut "X is an actor known for Y", "X was a poet who did Y" and "X is a Norwegian actor"."""
     words, lows, _, verb, subject = clause
     if not subject or not _is_a(clause):
         return []
@@ -405,14 +405,14 @@ def _examples(clause: Clause) -> list[Words]:
     words, lows, _, verb, subject = clause
     if words[verb][-1] == ":" or lows[verb] in ("include", "includes", "included"):
         verb_word = words[verb] if words[verb][-1] != ":" else "include"
-        items = _listed(words[verb + 1 :])
+        items = _list_items(words[verb + 1 :])
         return [[*words[:verb], verb_word, *item] for item in items] if len(items) > 1 else []
     marks = (k for k in range(verb + 2, len(words) - 2) if lows[k] in ("including", "such"))
     at = next(marks, 0)
     if not at or not subject or (lows[at] == "such" and lows[at + 1] != "as"):
         return []
     begin = at + 1 + (lows[at] == "such")
-    items = _listed(words[begin:])
+    items = _list_items(words[begin:])
     unclear = len(items) == 1 and any(word[-1] == "," for word in items[0][:-1])
     if unclear or items[0][0] in en.PREPOSITIONS:
         return []
@@ -422,9 +422,10 @@ def _examples(clause: Clause) -> list[Words]:
 
 
 def _kind_start(clause: Clause, at: int) -> int:
-    """Return the beginning of the noun phrase whose examples begin at `at`, 0 if unclear. An
-    example can replace this phrase. "Many prizes for films, including" gives prizes; "many prizes
-    for films such as" gives films."""
+    """Return the beginning of the noun phrase whose examples begin at `at`, 0 if unclear.
+
+    An example can replace this phrase. "Many prizes for films, including" gives prizes; "many
+    prizes for films such as" gives films."""
     words, lows, _, verb, _ = clause
     such = lows[at] == "such"
     near = at - 1
@@ -453,8 +454,8 @@ def _quantifies(lows: Words, at: int) -> bool:
     return lows[at] in _QUANTIFIERS or amount or lows[at].rstrip("+").isdigit()
 
 
-def _listed(words: Words) -> list[Words]:
-    """Return the items of these words as a list, or one item if they may not be a list."""
+def _list_items(words: Words) -> list[Words]:
+    """Return the items of a list in these words, or one item if they may not be a list."""
     items: list[Words] = [[]]
     quoted = False
     for word in words:
@@ -492,7 +493,7 @@ def _items(clause: Clause) -> list[Words]:
         first -= 1
     while end < len(words) and not (end > joint + 1 and lows[end] in _BEFORE_ITEMS):
         end += 1
-    items, tail = _listed(words[first:end]), words[end:]
+    items, tail = _list_items(words[first:end]), words[end:]
     # "Ada and Jan were born in Oslo and Rome": each in one of them.
     paired = "and" in lows[start:verb]
     if len(items) < 2 or paired or not _TOGETHER.isdisjoint(lows[verb:first]):
@@ -578,7 +579,7 @@ def _is_gapped(words: Words, lows: Words, ranges: list[tuple[int, int]]) -> bool
 _ANY, _COMMA, _AND, _STOP, _BRACKET, _EXAMPLE = range(6)
 _RULES: Final = (
     (_BRACKET, _bracket), (_COMMA, _apposition), (_COMMA, _relative), (_STOP, _second_clause),
-    (_STOP, completed), (_COMMA, _participle), (_AND, _predicates), (_ANY, _predicate_noun),
+    (_STOP, complete_parts), (_COMMA, _participle), (_AND, _predicates), (_ANY, _predicate_noun),
     (_EXAMPLE, _examples), (_AND, _items), (_ANY, _event),
 )  # fmt: skip
-_GAPPING: Final = [rule for _, rule in _RULES].index(completed)
+_GAPPING: Final = [rule for _, rule in _RULES].index(complete_parts)

@@ -1,9 +1,8 @@
-"""Find the parts of a sentence, and the sentences that make no checkable claim.
+"""Analyse a sentence: its opening, subject, verb and names, and whether it makes a claim.
 
-The parts are its opening, subject and verb, and the names in it. Questions, greetings, refusals,
-instructions, opinions and hedges make no claim. Such a sentence is recognised only by its form. A
-belief ("is believed to have been born in 1564") can be checked and stays; a mere possibility ("may
-have been born in 1564") is a hedge.
+Questions, greetings, refusals, instructions, opinions and hedges make no claim that can be checked.
+Such a sentence is recognised only by its form. A belief ("is believed to have been born in 1564")
+can be checked and stays; a mere possibility ("may have been born in 1564") is a hedge.
 """
 
 import re
@@ -63,8 +62,10 @@ def without_comma(words: Words) -> Words:
 
 
 class Clause(NamedTuple):
-    """`words[start:verb]` is the subject and `words[verb]` the finite verb; `lows` are the words in
-    lower case without punctuation. `subject` is empty if no other claim may repeat it."""
+    """A clause: `words[start:verb]` is its subject, `words[verb]` its finite verb.
+
+    `lows` are the words in lower case without punctuation. `subject` is empty if no other claim may
+    repeat it."""
 
     words: Words
     lows: Words
@@ -74,12 +75,12 @@ class Clause(NamedTuple):
 
 
 def parse(words: Words, lows: Words) -> Clause | None:
-    """Find the subject and the verb of a clause; None where there are none."""
+    """Return a clause with its subject and verb, or None if it has no verb."""
     start = subject_start(words, lows)
     verb = first_verb(words, lows, start)
     if verb < 0:
         return None
-    end = en.without_adverbs(lows, start, verb)
+    end = en.subject_end(lows, start, verb)
     repeatable = (
         0 < end - start <= _MAX_SUBJECT
         and words[end - 1][-1] not in ",;:"
@@ -145,8 +146,9 @@ def only_opens(low: str) -> bool:
 
 
 def opening_name_length(words: Sequence[str], lows: Sequence[str], start: int = 0) -> int:
-    """Return the length of the name at the beginning of a sentence's subject; 0 for a word that is
-    capitalised only as the first of the sentence ("Then", "Originally")."""
+    """Return the length of the name at the beginning of a sentence's subject.
+
+    It is 0 for a word with a capital only as the first of the sentence ("Then", "Originally")."""
     length = name_length(words, start)
     low = lows[start]
     opens = only_opens(low) or (low == "the" and length == 1)
@@ -154,8 +156,9 @@ def opening_name_length(words: Sequence[str], lows: Sequence[str], start: int = 
 
 
 def names_in(words: Sequence[str], lows: Sequence[str], start: int) -> list[tuple[int, int]]:
-    """Return the names from `start` on as half-open ranges of words. Names in quotation marks and
-    words that only open a sentence are left out."""
+    """Return the names from `start` on as half-open ranges of words.
+
+    Names in quotation marks and words that only open a sentence are left out."""
     ranges = []
     end = start
     for first in [at for at in range(start, len(words)) if is_capital(words[at])]:
@@ -170,8 +173,7 @@ def names_in(words: Sequence[str], lows: Sequence[str], start: int) -> list[tupl
 
 
 def may_be_person(lows: Sequence[str], before: str = "") -> bool:
-    """Return whether a name of these lower-case words may be a person's; `before` is the word
-    before it."""
+    """Return whether these lower-case words, after the word `before`, may name a person."""
     thing = before in _PLACE_PREPOSITIONS or not _THING_WORDS.isdisjoint(lows)
     several = "and" in lows or "&" in lows
     return not (thing or several or lows[0] == "the" or any(map(str.isdigit, lows)))
@@ -287,11 +289,11 @@ def wording(sentence: str) -> Wording:
     lows = en.lower(words)
     if not lows or not (_is_marked(lows[0]) or not _ABSTAINING.isdisjoint(lows)):
         return Wording(words, lows)
-    words = _without_abstention(_opened(" ".join(words))).split()
+    words = _remove_abstention(_remove_opening(" ".join(words))).split()
     return Wording(words, en.lower(words))
 
 
-def _opened(text: str) -> str:
+def _remove_opening(text: str) -> str:
     """Return the text without discourse words at its beginning."""
     opening = _DISCOURSE.match(text)
     if opening:  # it ends with white space, so something follows
@@ -300,13 +302,13 @@ def _opened(text: str) -> str:
     return text
 
 
-def _without_abstention(text: str) -> str:
-    """Return what is said beside "I do not know the date, but …" or "…, but I am not sure"."""
+def _remove_abstention(text: str) -> str:
+    """Return the text without "I do not know the date, but …" or "…, but I am not sure"."""
     for joint in islice(_BUT.finditer(text), _MAX_CONTRASTS):
         if abstains(text[joint.end() :]):
             return text[: joint.start()]
         if abstains(text[: joint.start()]):
-            return _opened(text[joint.end() :])
+            return _remove_opening(text[joint.end() :])
     return text
 
 

@@ -53,15 +53,16 @@ class Phrase(NamedTuple):
     kind: str
 
 
-def completed(clause: Clause) -> list[Words]:
-    """Return a clause for each part; only the whole sentence if a part is unclear, and nothing if
-    no part leaves out its verb."""
+def complete_parts(clause: Clause) -> list[Words]:
+    """Return a clause for each part of a sentence, with the verb that it leaves out.
+
+    Returns only the whole sentence if a part is unclear, nothing if no part leaves out its verb."""
     words, lows, start, verb, _ = clause
     heads = list(filter(None, map(_head, lows[verb + 1 :])))
     if len(set(heads)) == len(heads) or not _BEFORE_EXAMPLES.isdisjoint(lows):
         return []
     begin = _after_verb(lows, verb)
-    ranges, verbal = _ranges(words, lows, begin)
+    ranges, verbal = _part_ranges(words, lows, begin)
     again = set(map(_head, lows[ranges[0][1] : ranges[-1][1]])) - {""}
     if again.isdisjoint(map(_head, lows[slice(*ranges[0])])):
         return []  # no phrase like another: cheaper than to read the phrases
@@ -88,8 +89,8 @@ def _after_verb(lows: Words, verb: int) -> int:
     return _after_verb(lows, at) if passive else at
 
 
-def _ranges(words: Words, lows: Words, begin: int) -> tuple[list[tuple[int, int]], bool]:
-    """Return where the parts are from `begin` on up to one with a verb, and whether one has one."""
+def _part_ranges(words: Words, lows: Words, begin: int) -> tuple[list[tuple[int, int]], bool]:
+    """Return the ranges of the parts up to the first with a verb, and whether there is one."""
     cuts = [
         at for at in range(begin + 1, len(words)) if words[at - 1][-1] in ",;" or lows[at] in JOINTS
     ]
@@ -104,8 +105,10 @@ def _ranges(words: Words, lows: Words, begin: int) -> tuple[list[tuple[int, int]
 
 
 def _parts(words: Words, lows: Words, ranges: list[tuple[int, int]]) -> list[list[Phrase]]:
-    """Return the phrases of each part. One of a single phrase belongs to the part before it:
-    "Oslo, Norway", "May 3, 1990"; but not "in 1990 and Jan, her brother, to Rome"."""
+    """Return the phrases of each part.
+
+    A part of a single phrase belongs to the part before it: "Oslo, Norway", "May 3, 1990"; but not
+    "in 1990 and Jan, her brother, to Rome"."""
     parts: list[list[Phrase]] = []
     for first, end in ranges:
         at = first + (lows[first] in JOINTS)
@@ -184,13 +187,13 @@ def _repeats(part: Sequence[Phrase], first: Sequence[Phrase]) -> bool:
 
 
 def place_of(phrase: Phrase) -> tuple[str, str]:
-    """Return what phrases have in common that can stand in one another's place."""
+    """Return the preposition and kind, which phrases share if one can replace the other."""
     kind = phrase.kind if phrase.kind in _EXACT else _NOUN
     return phrase.preposition, kind
 
 
 def _complete(part: list[Phrase], first: list[Phrase], subject: Phrase, verb: Words) -> Words:
-    """Return the part with its subject and verb, nothing if it is unclear which it has."""
+    """Return the part with its subject and verb, or nothing if these are unclear."""
     own, rest, head = part[0], part, subject.words
     if not _shares_subject(part, first, subject):
         rest, head = part[1:], without_comma(own.words)
@@ -198,7 +201,7 @@ def _complete(part: list[Phrase], first: list[Phrase], subject: Phrase, verb: Wo
         return []  # "were born in 1867 in Oslo and in 1869 in Rome": each once
     kept, replaced = first[: -len(rest)], first[-len(rest) :]
     # What is kept has no name: "elected president in 1990 and Jan in 1991".
-    if not _same(rest, replaced) or any(phrase.kind != _NOUN for phrase in kept):
+    if not _match_places(rest, replaced) or any(phrase.kind != _NOUN for phrase in kept):
         return []
     if sum(map(_lacks_noun, part)) > sum(map(_lacks_noun, replaced)):
         return []
@@ -244,7 +247,7 @@ def _has_subject(
     return alike and placed and en.core(subject.words[0]) not in en.SUBJECT_PRONOUNS
 
 
-def _same(part: Sequence[Phrase], first: Sequence[Phrase]) -> bool:
+def _match_places(part: Sequence[Phrase], first: Sequence[Phrase]) -> bool:
     return bool(part) and sorted(map(place_of, part)) == sorted(map(place_of, first))
 
 

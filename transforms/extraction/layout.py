@@ -99,7 +99,7 @@ def layout(text: str) -> list[LayoutBlock]:
 
 
 def _code(text: str, start: int, end: int) -> list[StyledRange]:
-    """Return the lines between those of the marks; the last one may be missing."""
+    """Return the lines of a block of code without its fences, of which the last may be missing."""
     inner = (text.find("\n", start, end) + 1) or end
     close = start + len(text[start:end].rstrip())
     last = max(inner, text.rfind("\n", inner, close))

@@ -1,4 +1,4 @@
-"""Read the claims of Markdown that are not sentences.
+"""Read the claims that Markdown makes without sentences.
 
 A labelled item, a table row and a heading make claims together:
 `- **Born**: 7 November 1867 in Warsaw` under the heading `# Marie Curie` says that Marie Curie was
@@ -61,9 +61,9 @@ _LEADS: Final = BE | word_set(
     "include includes included by in at from discovered invented wrote won that if"
 )
 _CLAUSE_OPENERS: Final = word_set("that if when unless whether because")
-# The same before a colon.
+# Words before a colon that have the same effect.
 _OPEN_ENDS: Final = PREPOSITIONS | en.THIRD | en.HAVE | _CLAUSE_OPENERS | {"not", "never", "no"}
-# "Common myths about Oslo:", "If it rains:": the items below are not said to be so.
+# "Common myths about Oslo:", "If it rains:": the items below are not asserted.
 _DENIES: Final = re.compile(LISTS.phrases("denying_leads"), re.IGNORECASE)
 _MAX_LEAD: Final = 300
 _OPTION: Final = re.compile(r"\s*\(?[A-Fa-f][).]\s")  # of a question
@@ -97,15 +97,15 @@ _UNKNOWN: Final = "?"  # the topic of a section whose heading is not a name
 
 
 class LineReader:
-    """Reads the lines of a text in order: the meaning of a line may depend on earlier lines."""
+    """A reader of a text's lines in order, since a line may depend on earlier lines."""
 
     def __init__(self, topic: str = "") -> None:
         self._topics = [topic]  # of the text as a whole, and of the headings above a line
         self._levels = [0]
         self._columns: list[str] = []
         self._mark = ""  # between the cells of the table's rows
-        self._lead = Wording([], [])  # what the items below it go on with
-        self._alone = False  # whether it is only one item
+        self._lead = Wording([], [])  # the line that the items below it complete
+        self._alone = False  # whether only one item completes it
         self._denied = False  # whether the line above the items denies or supposes them
         self.moved = False
         """Whether the line before began or ended a section."""
@@ -127,7 +127,7 @@ class LineReader:
             self._topics = [topic if known == "" else known for known in self._topics]
 
     def heading(self, line: Line, following: Line | None = None) -> bool:
-        """Return whether the line is a heading; what follows belongs to it."""
+        """Return whether the line is a heading, after which its section has begun."""
         self.moved = self._leave_list(line)
         if not line.is_item and line.indent >= 0:
             self._denied = following is not None and _denies(line.text, following)
@@ -157,7 +157,7 @@ class LineReader:
         return ends and "following" in statement.lows
 
     def _leave_list(self, line: Line) -> bool:
-        """End the sections of items, and what they go on with; return whether a section ended."""
+        """End the sections of the items before a line; return whether a section ended."""
         if line.indent < 0:
             return False
         if line.is_item:
@@ -167,12 +167,12 @@ class LineReader:
             self._lead = Wording([], [])
         ended = self._levels[-1] >= least
         while self._levels[-1] >= least:
-            self._levels.pop(), self._topics.pop()
+            self._levels.pop()
+            self._topics.pop()
         return ended
 
     def _implied_heading(self, line: Line, following: Line | None) -> tuple[int, str]:
-        """Return the level and the name of a line that heads what follows without marks; 0 and ""
-        if it is none."""
+        """Return the level and the name of a heading without marks; 0 and "" for other lines."""
         label = ":" in line.text and (_LABELLED.match(line.text) or _PLAIN_LABEL.match(line.text))
         if label and label["label"].lower() in _NAMES and _names(label["value"]):
             self._card = True
@@ -192,7 +192,8 @@ class LineReader:
 
     def _open(self, level: int, text: str) -> None:
         while self._levels[-1] >= level:
-            self._levels.pop(), self._topics.pop()
+            self._levels.pop()
+            self._topics.pop()
         words, content_words = _bare(text), _content(text)
         named = is_name(words) and not only_opens(core(words[0]))
         if level > _BOLD_LEVEL and not content_words.isdisjoint(_SECTIONS):
@@ -242,25 +243,27 @@ class LineReader:
             return [f"{' '.join(self._lead.words[:-1])}, {label}: {value}."]
         if low not in _KINDS and re.match(r"(?:an?|the) ", value):
             return [f"{label} is {value}."]
-        return [_said("" if match is pair else self.topic, label, value)]
+        return [_row_as_sentence("" if match is pair else self.topic, label, value)]
 
-    def completed(self, line: Line) -> str:
+    def complete(self, line: Line) -> str:
         """Return a line with its subject. A list item without one gets the heading's subject;
-        another line gets the name that it begins with (`introduced`)."""
+        another line gets the name that it begins with (`expand_introduction`)."""
         text = line.text
         if not line.is_item:
-            return introduced(text)
+            return expand_introduction(text)
         statement = wording(text)
         if not statement.words:
             return text
-        if self._lead.words and (whole := _continued(self._lead, statement, self._alone)):
+        if self._lead.words and (whole := _continue_lead(self._lead, statement, self._alone)):
             return whole
         if not self.topic or len(self._topics) == 1:
             lost = (
                 is_past(statement.lows[0]) and first_verb(*statement, 0) < 0
             )  # "Won a prize": who?
-            return "" if lost and not self.topic else introduced(text)
-        return _of_topic(self.topic, statement, is_claim(text, statement)) or introduced(text)
+            return "" if lost and not self.topic else expand_introduction(text)
+        return _of_topic(self.topic, statement, is_claim(text, statement)) or expand_introduction(
+            text
+        )
 
     def _cells(self, line: str, following: Sequence[Line]) -> list[str]:
         """Return the cells of a table's row, [] for another line."""
@@ -286,25 +289,27 @@ class LineReader:
             heads, cells = heads[1:], cells[1:]
         if len(heads) == 2 and heads[1].lower() in _VALUE_HEADS:
             label, value = (*cells, "")[:2]
-            return [_said(self.topic, label, value)] if label and value else []
+            return [_row_as_sentence(self.topic, label, value)] if label and value else []
         row, dated = cells[0], _YEAR.fullmatch(cells[0]) is not None
         pairs = zip(heads[1:], cells[1:], strict=False)
         filled = [(head, cell) for head, cell in pairs if head and row and cell.strip("-–— ?")]
         if heads[0].lower() in _PROPERTIES:
-            return [_said(head, row, cell) for head, cell in filled]
+            return [_row_as_sentence(head, row, cell) for head, cell in filled]
         if not heads[0] or (dated and not self.topic):  # it is unknown which of them is a property
             return [f"{row}, {head}: {cell}." for head, cell in filled]
         if not dated:
-            return [_said(row, head, cell) for head, cell in filled]
+            return [_row_as_sentence(row, head, cell) for head, cell in filled]
         completed = [(_of_topic(self.topic, wording(cell)), head, cell) for head, cell in filled]
         return [
-            f"In {row}, {whole}." if whole else _said(f"{self.topic} in {row}", head, cell)
+            f"In {row}, {whole}."
+            if whole
+            else _row_as_sentence(f"{self.topic} in {row}", head, cell)
             for whole, head, cell in completed
         ]
 
 
 def _denies(lead: str, item: Line) -> bool:
-    """Return whether a line denies or supposes what the items below it say, or asks which holds."""
+    """Return whether a line denies, supposes or asks about the items below it."""
     if not item.is_item or len(lead) > _MAX_LEAD:
         return False
     asks = lead.rstrip()[-1] == "?" and _OPTION.match(item.text) is not None
@@ -347,8 +352,8 @@ def _heads(text: str) -> bool:
     return _names(text) or (bool(content_words) and content_words <= _SECTIONS)
 
 
-def _continued(lead: Wording, item: Wording, alone: bool) -> str:
-    """Return what an item makes of the line above it, "" if that is uncertain.
+def _continue_lead(lead: Wording, item: Wording, alone: bool) -> str:
+    """Return the sentence that an item makes of the line above it, "" if that is uncertain.
 
     `alone` says that no other item follows the line.
     """
@@ -375,7 +380,7 @@ def _continued(lead: Wording, item: Wording, alone: bool) -> str:
     return ""  # "The cast is: Ada Berg, Jan Holm"
 
 
-def introduced(line: str) -> str:
+def expand_introduction(line: str) -> str:
     """Return a line that begins with a name and "This is" with the name as the subject."""
     match = _INTRODUCES.search(line) and _INTRODUCED.match(line)
     if not match:
@@ -411,7 +416,7 @@ def _of_topic(topic: str, statement: Wording, claims: bool = False) -> str:
     return f"{topic}: {rest}" if is_past(lows[0]) or headless else ""
 
 
-def _said(topic: str, label: str, value: str) -> str:
+def _row_as_sentence(topic: str, label: str, value: str) -> str:
     low = label.lower()
     if _is_sentence(value):
         return f"{topic}, {low}: {value}." if topic else f"{label}: {value}."

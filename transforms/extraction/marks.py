@@ -1,4 +1,4 @@
-"""Leave out what stands in a response but is not said by it.
+"""Leave out the parts of a response that state nothing.
 
 These are tags and entities of HTML, the marks of notes, addresses, citations of an author and year,
 formulas that stand alone, open tasks, and lists of sources.
@@ -101,9 +101,11 @@ class Line(NamedTuple):
     is_item: bool = False
 
 
-def said_lines(text: str, spans: Sequence[Span]) -> list[Line]:
-    """Return the sentences without marks and without what is not said: lists of sources, footnotes,
-    open tasks, formulas and addresses that stand alone."""
+def stated_lines(text: str, spans: Sequence[Span]) -> list[Line]:
+    """Return the sentences of a text that state something, without marks.
+
+    Lists of sources, footnotes, open tasks, and formulas and addresses that stand alone are left
+    out."""
     lines: list[Line] = []
     cited: set[str] = set()
     sources = listed = left_out = False
@@ -132,7 +134,7 @@ def said_lines(text: str, spans: Sequence[Span]) -> list[Line]:
             sentence = sentence[introduction.end() :] if introduction else sentence
         if "[" in sentence:
             cited.update(_CITED.findall(sentence))
-        kept = "" if sources or left_out else without_marks(sentence)
+        kept = "" if sources or left_out else remove_marks(sentence)
         if kept.strip():
             lines.append(Line(index, kept, indent, is_paragraph, is_item))
     return lines
@@ -152,8 +154,8 @@ def _is_note(sentence: str, cited: set[str]) -> bool:
     return match[1] in cited or not is_claim(rest, wording(rest))
 
 
-def without_marks(text: str) -> str:
-    """Return a sentence without tags, marks of notes, and addresses beside what it says."""
+def remove_marks(text: str) -> str:
+    """Return a sentence without tags, marks of notes, and addresses beside its statement."""
     if not (_MARKED.search(text) or ")" in text[-3:] or "www." in text or text[:4] == "and "):
         return text  # most sentences
     if _FORMULA.fullmatch(text):
@@ -164,7 +166,7 @@ def without_marks(text: str) -> str:
         text = _TAG.sub("", _BLOCK_TAG.sub(" ", text))
     if "&" in text:
         text = html.unescape(text)
-    text = _RAISED_NOTE.sub(_without_note, _AUTHOR.sub("", _NOTE.sub("", text)))
+    text = _RAISED_NOTE.sub(_remove_note, _AUTHOR.sub("", _NOTE.sub("", text)))
     if "//" in text or "www." in text or "@" in text:
         text = _ACCORDING.sub("", text)
         rest, count = _ADDRESS.subn(" ", text)
@@ -181,5 +183,5 @@ def _raised(match: re.Match[str]) -> str:
     return word + digits.translate(_TO_RAISED) if is_power and not is_year else word
 
 
-def _without_note(match: re.Match[str]) -> str:
+def _remove_note(match: re.Match[str]) -> str:
     return match[0] if match[1].lower() in _UNITS else match[1]

@@ -77,7 +77,7 @@ class Subjects:
         self._topic = topic
 
     def read(self, statement: Wording) -> Wording:
-        """Return the sentence with its opening named, where that is safe."""
+        """Return the sentence with its opening replaced by the name that it means, where safe."""
         words, lows = statement
         if len(words) < 2:
             return statement
@@ -94,7 +94,7 @@ class Subjects:
             name += "'s" if of else ""
         else:
             end = start + 1
-            name = self._meant(words, lows, start) if len(words) > end else ""
+            name = self._name_for(words, lows, start) if len(words) > end else ""
         self._note(words, lows, start, name)
         if not name:
             return statement
@@ -108,7 +108,7 @@ class Subjects:
         self._people.setdefault(name, "")
         self._here.add(name)
 
-    def _meant(self, words: list[str], lows: list[str], start: int) -> str:
+    def _name_for(self, words: list[str], lows: list[str], start: int) -> str:
         """Return the name that replaces the word at `start`, "" if the word stays."""
         low = lows[start]
         pronoun = _PRONOUNS.get(low)
@@ -248,7 +248,7 @@ class Subjects:
         plural = lows[verb] in _PLURAL
         self._number = "they" if plural else "it"
         end = start + clause.opening_name_length(words, lows, start)
-        verb = en.without_adverbs(lows, max(start, end), verb)
+        verb = en.subject_end(lows, max(start, end), verb)
         if end > start and (words[end - 1][-1] == "," or words[end][0] == "(" or end == verb):
             person = may_be_person(lows[start:end])
         else:
@@ -270,8 +270,7 @@ class Subjects:
         return name
 
     def _known(self, name: str) -> str:
-        """Return the topic for its name with a title or middle name, or a known name for its last
-        part."""
+        """Return the known name that a name with a title, or a last name, means; else the name."""
         if self._topic in self._people:
             if name == self._topic:
                 return name

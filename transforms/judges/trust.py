@@ -82,10 +82,10 @@ def trust_line(
                 return f"{_ADVICE}. {_NOT_MEASURED}"
             recalls.append(measured["refuted_recall"])
     words = _MEASURED[kinds[0]].words if len(kinds) == 1 else "these sources"
-    return f"{_ADVICE}. With {words} it finds {_found(min(recalls))} false claims."
+    return f"{_ADVICE}. With {words} it finds {_share_in_words(min(recalls))} false claims."
 
 
-def _found(share: float) -> str:
+def _share_in_words(share: float) -> str:
     """Return the word for a share of false claims that are found: few, some or many."""
     if share < 0.2:
         return "few"
@@ -136,10 +136,10 @@ def _name_of(model: str) -> str:
 def _is_installed(model: str) -> bool:
     """Return whether a model names an installed verifier in the version that is installed."""
     # As above.
-    from ufo.transforms.verifiers.by_name import VERIFIERS, shown
+    from ufo.transforms.verifiers.by_name import VERIFIERS, model_column
 
     try:
-        return _name_of(model) in VERIFIERS.types() and shown(_name_of(model)) == model
+        return _name_of(model) in VERIFIERS.types() and model_column(_name_of(model)) == model
     except (UfoError, OSError):  # a verifier that is not on this machine
         return False
 

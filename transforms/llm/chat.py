@@ -298,7 +298,7 @@ def _reasoning_in(message: Mapping[str, Any]) -> str:
     parts = message.get("content")
     places = [message[name] for name in message if _REASONING.match(str(name))]
     places += filter(_is_thought, parts if isinstance(parts, list) else ())
-    return next(filter(None, map(_told, places)), "")
+    return next(filter(None, map(_joined_text, places)), "")
 
 
 def _is_thought(part: Any) -> bool:
@@ -310,18 +310,18 @@ def _text(content: Any) -> str:
     if isinstance(content, Mapping) and "text" not in content:
         return json.dumps(content)
     parts = content if isinstance(content, list) else [content]
-    return "".join(_told(part) for part in parts if not _is_thought(part))
+    return "".join(_joined_text(part) for part in parts if not _is_thought(part))
 
 
-def _told(value: Any, levels: int = 5) -> str:
+def _joined_text(value: Any, levels: int = 5) -> str:
     """Return the text of a field or part, or of its parts."""
     if isinstance(value, str) or not levels:
         return value if isinstance(value, str) else ""
     if isinstance(value, list):
-        return "".join(_told(part, levels - 1) for part in value)
+        return "".join(_joined_text(part, levels - 1) for part in value)
     if isinstance(value, Mapping):
         names = ("text", "thinking", "reasoning", "summary", "content")
-        return next(filter(None, (_told(value.get(name), levels - 1) for name in names)), "")
+        return next(filter(None, (_joined_text(value.get(name), levels - 1) for name in names)), "")
     return ""
 
 

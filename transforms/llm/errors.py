@@ -68,7 +68,7 @@ class SendError(Exception):
     for every further request. `kinds` are the kinds of the matching rows of `refusals.yaml`; the
     first decides. `overflow` is set where the request was too long for the model. `cap` is the
     highest token limit for a reply that the error names, `per_minute` the number of requests a
-    minute that are allowed, and `said` the endpoint's words. `tokens` were used by a reply that
+    minute that are allowed, and `words` the endpoint's words. `tokens` were used by a reply that
     could not be parsed. The request waited for its turn for `queued` seconds.
     """
 
@@ -84,7 +84,7 @@ class SendError(Exception):
     overflow: Overflow | None = None
     cap: int | None = None
     per_minute: int | None = None
-    said: str | None = None
+    words: str | None = None
     tokens: Tokens = (None, None)
     queued: float = 0.0
 
@@ -115,11 +115,11 @@ class SendError(Exception):
         does not count.
         """
         refused = self.status.startswith("4") and not (self.transient or self.final)
-        if self.said is None or not refused or self.reason != TRANSPORT:
+        if self.words is None or not refused or self.reason != TRANSPORT:
             return ""
         if self.kind not in ("", FORBIDDEN):
             return ""
-        return f"{self.status} {_PARTICULAR.sub('#', self.said.casefold())}"
+        return f"{self.status} {_PARTICULAR.sub('#', self.words.casefold())}"
 
 
 def of_response(
@@ -148,7 +148,7 @@ def of_response(
         # By its status alone an error says little of whether the endpoint is busy.
         "kinds": kinds or tuple({kind} - {"", BUSY}),
         "request_id": headers.get("x-request-id"),
-        "said": words[:_SHOWN],
+        "words": words[:_SHOWN],
     }
     remedy = table("remedies")["kinds"].get("no key" if key == NO_KEY and kind == KEY else kind)
     if remedy:
@@ -247,7 +247,7 @@ def words_of(payload: Any, key: str) -> tuple[str, str, str]:
     fields = _fields(payload)
     metadata = fields.get("metadata")
     raw = metadata.get("raw") if isinstance(metadata, dict) else None
-    messages = [_said(fields) or payload, raw]
+    messages = [_longest_text(fields) or payload, raw]
     codes = [str(fields[name]) for name in _CODES if isinstance(fields.get(name), str | int)]
     param = fields.get("param")
     return (
@@ -257,13 +257,13 @@ def words_of(payload: Any, key: str) -> tuple[str, str, str]:
     )
 
 
-def _said(value: Any) -> str:
+def _longest_text(value: Any) -> str:
     """Return the longest text for people in the fields of an error, at any depth."""
     if isinstance(value, list):
-        return "; ".join(filter(None, map(_said, value[:5])))
+        return "; ".join(filter(None, map(_longest_text, value[:5])))
     if isinstance(value, dict):
         named = (below for name, below in value.items() if _SAID.fullmatch(name))
-        return max(map(_said, named), key=len, default="")
+        return max(map(_longest_text, named), key=len, default="")
     return value if isinstance(value, str) else ""
 
 
@@ -301,7 +301,7 @@ def error_inside(payload: Any) -> tuple[int, Any] | None:
     choices = payload.get("choices")
     parts = [payload, *(choices if isinstance(choices, list) else ())]
     error = next(filter(None, map(_error_in, parts)), None)
-    if error is None and not choices and _said(payload):
+    if error is None and not choices and _longest_text(payload):
         error = payload
     if error is None:
         return None

@@ -95,13 +95,13 @@ class RateLimits:
 class AdmittedRequest:
     """A request that the limiter admitted.
 
-    It was `made` before it waited, and sent `at` a time. `tokens` are reserved for it, `size` is
-    the number of characters of its prompt, and `row` its usage row.
+    It was `queued_at` and `sent_at` these times of the clock. `tokens` are reserved for it, `size`
+    is the number of characters of its prompt, and `row` its usage row.
     """
 
     number: int
-    made: float
-    at: float
+    queued_at: float
+    sent_at: float
     tokens: int
     size: int
     row: Usage | None
@@ -279,7 +279,7 @@ class Limiter:
         self._failing.good(sent)
         self._good += 1
         now = self._good_at = self.timing.clock()
-        starts = not self._last_cut and now - sent.at <= _SLOW * self.timeout
+        starts = not self._last_cut and now - sent.sent_at <= _SLOW * self.timeout
         self.limit = min(self._most, self.limit + (1.0 if starts else _STEP))
         if tokens is not None:
             self._tokens.correct(self._counted(tokens) - sent.tokens)
@@ -290,7 +290,7 @@ class Limiter:
 
         Returns the error, or a final one where every further request would fail too.
         """
-        error.queued = sent.at - sent.made
+        error.queued = sent.sent_at - sent.queued_at
         if error.status not in _UNANSWERED:
             self._record_answer()
         # Outside a run a wrong model, a text or a lost connection stops nobody else's requests.

@@ -145,9 +145,9 @@ class LlmSource(FactSource):
             results = await self._sampled(queries[:half], response_id)
             results |= await self._sampled(queries[half:], response_id)
         else:
-            samples = [self._said(choice, len(queries)) for choice in completion.choices]
+            samples = [self._answers_in(choice, len(queries)) for choice in completion.choices]
             results = {
-                query: self._found([texts[at] for texts in samples], completion, failed)
+                query: self._as_passages([texts[at] for texts in samples], completion, failed)
                 for at, query in enumerate(queries)
             }
         first = results[queries[0]]
@@ -175,10 +175,10 @@ class LlmSource(FactSource):
             step=_STEP,
             source=self.name,
             response_id=response_id,
-            keep=lambda choice: any(self._said(choice, count)),
+            keep=lambda choice: any(self._answers_in(choice, count)),
         )
 
-    def _said(self, choice: Choice, count: int) -> list[str]:
+    def _answers_in(self, choice: Choice, count: int) -> list[str]:
         """Return the complete answers of one sample to `count` queries, "" for a missing one."""
         if choice.refusal:
             return [""] * count
@@ -188,7 +188,7 @@ class LlmSource(FactSource):
         answers = map(arguments_of(choice, names).get, names)
         return [text.strip() if isinstance(text, str) else "" for text in answers]
 
-    def _found(
+    def _as_passages(
         self, texts: Sequence[str], completion: Completion, failed: LlmError | None
     ) -> Found:
         """Return the samples as passages; `failed` is the error if any are missing.

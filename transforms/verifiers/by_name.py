@@ -25,7 +25,7 @@ from ufo.transforms.verifiers.verifier import Verifier
 
 VERIFIERS: Final = Registry("ufo.verifiers", Verifier, "verifier")
 DEFAULT_VERIFIER: Final = "overlap"
-"""The default verifier."""
+"""The name of the default verifier."""
 
 _SHOWN: Final = 12  # characters of a checksum
 
@@ -52,8 +52,8 @@ def make_verifier(name: str) -> Verifier:
     return HubVerifier(name)
 
 
-def usable(name: str) -> str:
-    """Return the name of a verifier with an absolute path, after checking that it can be used.
+def usable_name(name: str) -> str:
+    """Return the name of a verifier with an absolute path, after a check that it can be used.
 
     Raises:
         UsageError: it is unknown, or cannot be used here.
@@ -66,26 +66,26 @@ def usable(name: str) -> str:
 
 
 def content_of(name: str) -> str:
-    """Return a checksum of a verifier's code and weights, "" where it has none."""
+    """Return a checksum of a verifier's code and weights, or "" if it has neither."""
     with named_errors(f"verifier {name}, fingerprint()"):
         own = make_verifier(name).fingerprint()
     code = code_of(name)
     return sha256(code + own.encode()).hexdigest()[:16] if code else own
 
 
-def described(name: str) -> dict[str, str]:
+def description(name: str) -> dict[str, str]:
     """Return the entry of a verifier in a run's fingerprint, without the path of its folder."""
     return {"name": make_verifier(name).name, "content": content_of(name)}
 
 
-def shown(name: str | None) -> str:
+def model_column(name: str | None) -> str:
     """Return the value of the column `model` for a verifier; None is the default one."""
     name = name or DEFAULT_VERIFIER
     content = content_of(name)[:_SHOWN]
     return make_verifier(name).name + (f"@{content}" if content else "")
 
 
-def opened(name: str | None) -> Verifier:
+def open_verifier(name: str | None) -> Verifier:
     """Return the opened verifier of that name; None is the default one.
 
     It is loaded once in each process, and again if its content has changed.

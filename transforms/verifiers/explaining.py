@@ -4,7 +4,13 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from ufo.schemas.records import REFUTED, SUPPORTED
-from ufo.transforms.verifiers.grounds import Ground, disproof, elsewhere, grounds, other_roles
+from ufo.transforms.verifiers.grounds import (
+    Ground,
+    disproof,
+    grounds,
+    has_other_roles,
+    other_subject,
+)
 from ufo.transforms.verifiers.texts import Match
 
 _NAMED: Final = 4  # Parts of a claim that a rationale lists; the rest are counted.
@@ -54,12 +60,12 @@ def _differs(ground: Ground) -> str:
 
 
 def _unsettled(match: Match, against: Sequence[Ground]) -> str:
-    other = elsewhere(match)
+    other = other_subject(match)
     if other:
         own = " ".join([word.surface for word in match.claim.named_subject])
         named = f'not "{own}"' if own else "the claim does not say whom it is about"
         return f'is about "{" ".join(other.split())}", {named}'
-    if other_roles(match):
+    if has_other_roles(match):
         return "has the names of the claim in exchanged roles"
     if against and against[0].sure:
         return f"{_differs(against[0])}, but does not settle it"

@@ -1,4 +1,4 @@
-"""Find what a passage says against a claim, and hold the verdicts of every verifier to it.
+"""Find the grounds of a passage against a claim, which limit the verdicts of every verifier.
 
 A ground is a difference that can be shown, in a sentence about the claim's subject: another number,
 date or name, an opposite, a negation.
@@ -50,7 +50,7 @@ _LISTS: Final = Lists("ufo.transforms.verifiers", "opposites.toml")
 
 
 def _opposites(name: str) -> dict[str, frozenset[str]]:
-    """Return the key of a word -> the keys of its opposites."""
+    """Return the keys of the opposites of each word, by its key."""
     opposites: dict[str, set[str]] = {}
     for line in _LISTS.texts[name].strip().split("\n"):
         sides = [_keys(side) for side in line.split("=")]
@@ -90,15 +90,15 @@ def grounds(match: Match) -> Sequence[Ground]:
 
     All are in sentences about the claim's subject.
     """
-    if elsewhere(match):
+    if other_subject(match):
         return ()
     all_found = (
         *_quantities(match),
         *_names(match),
         *_negations(match),
-        *_excluded(match),
-        *_opposed(match),
-        *_placed(match),
+        *_exclusions(match),
+        *_opposite_words(match),
+        *_opposite_prepositions(match),
     )
     if not all_found:
         return ()
@@ -114,26 +114,25 @@ def lacks_number(match: Match) -> bool:
     return bool(match.claim.numbered & ~match.said)
 
 
-def other_name(match: Match) -> bool:
+def has_other_name(match: Match) -> bool:
     """Return whether the passage has another name in place of a name of the claim."""
     return any(one.sure for one in _names(match))
 
 
-def other_subject(match: Match) -> bool:
+def has_other_subject(match: Match) -> bool:
     """Return whether the passage is about another subject than the claim."""
-    return elsewhere(match) != ""
+    return other_subject(match) != ""
 
 
-def of_another(match: Match) -> bool:
-    """Return whether the passage says a word of the claim only of another of its series."""
+def is_of_another_member(match: Match) -> bool:
+    """Return whether the passage says a word of the claim only of another member of its series."""
     claim = match.claim
     unsaid = (item.key for k, item in enumerate(claim.items) if not match.said >> k & 1)
     return bool(claim.series) and not match.passage.keys.isdisjoint(unsaid)
 
 
-def of_relative(match: Match) -> bool:
-    """Return whether the sentences with most of the claim's predicate are about a relative ("his
-    brother") that the claim does not mention."""
+def is_of_relative(match: Match) -> bool:
+    """Return whether the passage says the claim's predicate only of a relative ("his brother")."""
     claim, passage = match.claim, match.passage
     if not claim.named_subject or POSSESSIVES.isdisjoint(passage.keys):
         return False
@@ -149,19 +148,19 @@ def _opens_with_relative(claim: ReadClaim, clause: ReadClause) -> bool:
     return next((one.key not in claim.has for one in clause.words if one.weight), False)
 
 
-def contradicted(match: Match) -> bool:
+def is_contradicted(match: Match) -> bool:
     """Return whether there is a sure ground against the claim."""
     against = grounds(match)
     return bool(against) and against[0].sure
 
 
-def other_roles(match: Match) -> bool:
+def has_other_roles(match: Match) -> bool:
     """Return whether the passage has two names of the claim in exchanged roles."""
     return same_roles(match.claim, match.passage.clauses) is False
 
 
-def left_open(match: Match) -> bool:
-    """Return whether claim or passage doubts or only reports what the claim says."""
+def is_left_open(match: Match) -> bool:
+    """Return whether claim or passage doubts, or only reports, the claim's statement."""
     claim = match.claim
     if claim.stance == DOUBTED:
         return match.best < 0 or match.passage.clauses[match.best].stance != DOUBTED
@@ -173,19 +172,19 @@ def left_open(match: Match) -> bool:
 
 
 DENIALS: Final = (
-    left_open,
+    is_left_open,
     lacks_number,
-    other_name,
-    other_subject,
-    of_another,
-    of_relative,
-    contradicted,
-    other_roles,
+    has_other_name,
+    has_other_subject,
+    is_of_another_member,
+    is_of_relative,
+    is_contradicted,
+    has_other_roles,
 )
 """The rules that keep a passage from supporting a claim."""
 
 
-def ruled(match: Match, three: Probabilities) -> Probabilities:
+def apply_rules(match: Match, three: Probabilities) -> Probabilities:
     """Return a verifier's probabilities of a pair, limited by the rules above.
 
     A claim that the passage says word for word is supported. What a claim denies is judged by what
@@ -265,7 +264,7 @@ def _begins_with(clause: ReadClause, lows: Sequence[str]) -> bool:
 
 
 @lru_cache(4 * CACHED)
-def elsewhere(match: Match) -> str:
+def other_subject(match: Match) -> str:
     """Return the other subject that a passage is about, by its title or its best sentence.
 
     It is "" where passage or title name the claim's subject, in full or shortened ("Curie"), or
@@ -382,7 +381,7 @@ def _names(match: Match) -> Iterator[Ground]:
                     continue
                 keys = frozenset(one.key for one in other if one.weight)
                 shared = bool(keys & name) and not (keys - name <= claim.has)
-                instead = shared if unsaid < name else claim.others(other)
+                instead = shared if unsaid < name else claim.lacks(other)
                 kind = claim.keys[end : end + 1]  # "a Danish botanist", "a Norwegian botanist"
                 alike = bool(kind) and kind == clause.keys[last : last + 1]
                 if instead and (alike or _follows(match, clause, start, first)):
@@ -390,8 +389,9 @@ def _names(match: Match) -> Iterator[Ground]:
 
 
 def _negations(match: Match) -> Iterator[Ground]:
-    """Yield each word that both have and only one negates, in the clause that says most of the
-    claim."""
+    """Yield each word that both have and only one negates.
+
+    Only the clause that says most of the claim is compared."""
     claim, passage, best = match.claim, match.passage, match.best
     if best < 0 or not (claim.denies_something or passage.denies_something):
         return
@@ -406,8 +406,9 @@ def _negations(match: Match) -> Iterator[Ground]:
 
 
 def _clause(match: Match, denies: bool) -> tuple[int, Part, float]:
-    """Return the clause that says most of the claim, of equal ones the first that `denies` alike:
-    its sentence, the clause and the share of the claim in it."""
+    """Return the clause that says most of the claim; on a tie the first that `denies` alike.
+
+    Returns the number of its sentence, the clause, and the share of the claim in it."""
     claim, masks = match.claim, match.masks
     most = claim.weight(masks[match.best])
     choices = []
@@ -427,8 +428,8 @@ def _clause(match: Match, denies: bool) -> tuple[int, Part, float]:
     return number, part, -share
 
 
-def _excluded(match: Match) -> Iterator[Ground]:
-    """Yield what the claim says and a sentence names only to deny it: "not in Paris"."""
+def _exclusions(match: Match) -> Iterator[Ground]:
+    """Yield the words of the claim that a sentence has only to deny them: "not in Paris"."""
     claim = match.claim
     for number, clause in enumerate(match.passage.clauses if match.passage.excludes else ()):
         parts = [k for k, item in enumerate(claim.items) if item.key in clause.excluded]
@@ -438,7 +439,7 @@ def _excluded(match: Match) -> Iterator[Ground]:
             yield _ground(match, "exclusion", number, f"not {claimed}", claimed, mask(parts))
 
 
-def _opposed(match: Match) -> Iterator[Ground]:
+def _opposite_words(match: Match) -> Iterator[Ground]:
     """Yield the opposite of a word of the claim, in a clause without it: "closed" for "open"."""
     claim, keys = match.claim, match.passage.keys
     if _OPPOSITES.keys().isdisjoint(claim.has):
@@ -464,7 +465,7 @@ def _in_best_clause(match: Match, key: str) -> bool:
     return key in max(parts, key=lambda keys: (len(keys & rest), key in keys))
 
 
-def _placed(match: Match) -> Iterator[Ground]:
+def _opposite_prepositions(match: Match) -> Iterator[Ground]:
     """Yield the opposite of a preposition before the same word: "in Oslo", "outside Oslo"."""
     claim = match.claim
     exchanged = [_PREPOSITIONS[key] for key in claim.has if key in _PREPOSITIONS]
@@ -533,4 +534,4 @@ def _follows(match: Match, clause: ReadClause, claimed: int, place: int) -> bool
         return False
     names = [name for name in clause.names if name[1] <= at]
     owner = [name for name in names if clause.keys[name[0] - 1] not in _PLACED or not name[0]][-1:]
-    return not any(claim.others(clause.words[start:end]) for start, end in owner)
+    return not any(claim.lacks(clause.words[start:end]) for start, end in owner)

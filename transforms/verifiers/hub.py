@@ -43,7 +43,7 @@ class Outputs(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Models with the same input format.
+    """A family of models with the same input format.
 
     `template` is the text that such a model reads, with {passage}, {claim} and {eos} (the
     tokenizer's end-of-text token). Without a template the model reads a pair, the passage first.
@@ -90,7 +90,7 @@ _MEANINGS: Final = {
     SUPPORTED: ("entail", "support", "consistent", "aligned"),
     REFUTED: ("contradict", "refute"),
 }
-"""How the names of labels of an entailment model begin."""
+"""The beginnings of the names that an entailment model gives to an outcome."""
 
 
 def family_of(name: str, config: Mapping[str, Any]) -> Family:
@@ -171,7 +171,7 @@ def best(windows: Sequence[Probabilities]) -> Probabilities:
     return max(refuting, key=lambda one: one.refuted, default=supporting)
 
 
-def filled(template: str, **texts: str) -> str:
+def fill(template: str, **texts: str) -> str:
     """Return the template with each {name} replaced; braces in the texts are left as they are."""
     return re.sub(r"\{(\w+)\}", lambda gap: texts.get(gap[1], gap[0]), template)
 
@@ -224,7 +224,7 @@ class HubVerifier(Verifier):
     def open(self) -> None:
         """Load the model and its tokenizer."""
         self._outputs = outputs_of(self.name, self._family, self._config)
-        self._logits = self._loaded()
+        self._logits = self._load()
         self._reader = PairEncoder(self._tokenizer(), self._family, self._tokens(), self._eos())
 
     def close(self) -> None:
@@ -241,9 +241,9 @@ class HubVerifier(Verifier):
 
     def predict(self, pairs: Sequence[Pair]) -> list[Probabilities]:
         """Return the probabilities of each pair, in order."""
-        return [self._predicted(pair) for pair in pairs]
+        return [self._predict_one(pair) for pair in pairs]
 
-    def _predicted(self, pair: Pair) -> Probabilities:
+    def _predict_one(self, pair: Pair) -> Probabilities:
         assert self._reader is not None
         assert self._logits is not None
         passage = f"{pair.title}. {pair.passage}" if pair.title else pair.passage
@@ -265,7 +265,7 @@ class HubVerifier(Verifier):
                 f"the folder {self._folder!r} is not a verifier: it has neither {_CONFIG}, as a "
                 "model has, nor verifier.json, as benchmarks/training/train.py writes it"
             )
-        return _said(self._folder, _CONFIG)
+        return _read_settings(self._folder, _CONFIG)
 
     @cached_property
     def _family(self) -> Family:
@@ -279,7 +279,7 @@ class HubVerifier(Verifier):
         foundation = str(self._config.get("foundation") or _FOUNDATION)
         return model_files.model_folder(foundation, _EXTRA, weights=False)
 
-    def _loaded(self) -> Logits:
+    def _load(self) -> Logits:
         # RoBERTa's configuration has token types, but the model takes none.
         types = int(self._config.get("type_vocab_size") or 0) > 1
         types = types and "roberta" not in self._kind
@@ -308,7 +308,7 @@ class HubVerifier(Verifier):
         """Return the tokenizer's end-of-text token, "" where the family's template has none."""
         if "{eos}" not in self._family.template:
             return ""
-        stated = _said(self._texts, _TOKENIZER_CONFIG).get("eos_token")
+        stated = _read_settings(self._texts, _TOKENIZER_CONFIG).get("eos_token")
         token = (stated["content"] if isinstance(stated, dict) else stated) or _EOS.get(self._kind)
         if not token:
             raise UsageError(
@@ -325,12 +325,12 @@ class HubVerifier(Verifier):
         length = int(config.get("max_position_embeddings") or _USUAL)
         if "roberta" in self._kind or self._kind in _LIKE_ROBERTA:
             length -= _BEFORE_FIRST
-        stated = _said(self._texts, _TOKENIZER_CONFIG).get("model_max_length") or length
+        stated = _read_settings(self._texts, _TOKENIZER_CONFIG).get("model_max_length") or length
         return min(length, int(stated))
 
 
 class PairEncoder:
-    """Encodes a pair as one or several inputs of up to `tokens` tokens."""
+    """An encoder of pairs as one or several inputs of up to `tokens` tokens."""
 
     def __init__(self, tokenizer: "Tokenizer", family: Family, tokens: int, eos: str) -> None:
         self._tokenizer = tokenizer
@@ -345,17 +345,17 @@ class PairEncoder:
     def read(self, claim: str, passage: str) -> list["Encoding"]:
         """Return the encoding of each window of the passage, with the claim."""
         claim, passage = self._plain(claim), self._plain(passage)
-        whole = self._encoded(passage, claim)
+        whole = self._encode(passage, claim)
         if len(whole.ids) <= self._tokens:
             return [whole]
         most = self._tokens // 2
         ends = self._ends(claim)
         claim = claim if len(ends) <= most else claim[: ends[most - 1]]
-        return [self._fitting(window, claim) for window in self._windows(passage, claim)]
+        return [self._fit(window, claim) for window in self._windows(passage, claim)]
 
     def _windows(self, passage: str, claim: str) -> Iterator[str]:
         """Yield parts of the passage that end at a sentence's end, or within a long sentence."""
-        room = max(self._tokens - len(self._encoded("", claim).ids), 1)
+        room = max(self._tokens - len(self._encode("", claim).ids), 1)
         ends, sentences = self._ends(passage), [span.end for span in segment(passage)]
         start = first = 0
         while first + room < len(ends):
@@ -370,24 +370,23 @@ class PairEncoder:
         encoding = self._tokenizer.encode(text, add_special_tokens=False)
         return [end for _, end in encoding.offsets]
 
-    def _fitting(self, window: str, claim: str) -> "Encoding":
+    def _fit(self, window: str, claim: str) -> "Encoding":
         # A window may have more tokens alone than as a part of the passage.
-        encoding = self._encoded(window, claim)
+        encoding = self._encode(window, claim)
         while len(encoding.ids) > self._tokens and window:
             window = window[: len(window) * self._tokens // len(encoding.ids) - 1]
-            encoding = self._encoded(window, claim)
+            encoding = self._encode(window, claim)
         encoding.truncate(self._tokens)  # where the template alone is too long
         return encoding
 
-    def _encoded(self, passage: str, claim: str) -> "Encoding":
+    def _encode(self, passage: str, claim: str) -> "Encoding":
         if not self._template:
             return self._tokenizer.encode(passage, claim)
-        text = filled(self._template, passage=passage, claim=claim, eos=self._eos)
+        text = fill(self._template, passage=passage, claim=claim, eos=self._eos)
         return self._tokenizer.encode(text)
 
     def _plain(self, text: str) -> str:
-        """Return the text with a space in each special token: "</s>" in a passage must not end
-        it."""
+        """Return the text with a space in each special token, so that "</s>" does not end it."""
         for token in self._special:
             text = text.replace(token, f"{token[0]} {token[1:]}")
         return text
@@ -422,8 +421,7 @@ def _by_torch(model: Any, types: bool) -> Logits:
 
 
 def _first(outputs: Any) -> list[float]:
-    """Return the outputs for a text; of a model that classifies tokens (HHEM), the first
-    token's."""
+    """Return the outputs for a text, or for its first token by a model of tokens (HHEM)."""
     return [float(logit) for logit in (outputs[0] if outputs.ndim == 2 else outputs)]
 
 
@@ -451,7 +449,7 @@ def _model(folder: str, texts: str) -> Any:
     return model
 
 
-def _said(folder: str, name: str) -> Mapping[str, Any]:
+def _read_settings(folder: str, name: str) -> Mapping[str, Any]:
     """Return the content of a JSON file in a folder, {} without that file.
 
     Raises:

@@ -26,9 +26,9 @@ WEIGHTS: Final = {
 """The features and their weights, which `benchmarks/training/overlap.py` prints."""
 INTERCEPT: Final = -2.5184
 REFUTED_WITH_GROUND: Final = 0.8
-"""The probability that a pair that is not supported is refuted, with a sure ground ..."""
+"""The probability that an unsupported pair is refuted if there is a sure ground."""
 REFUTED_WITHOUT: Final = 0.1
-"""... and without one."""
+"""The same probability without a sure ground."""
 _PREDICATE_SAID: Final = [*WEIGHTS].index("predicate_said")
 _A_QUARTER: Final = 0.25
 _PERSONAL: Final = word_set("i me my mine i'm i've i'd i'll you your")
@@ -62,7 +62,7 @@ def probabilities(
 
 
 def features(pair: Pair) -> list[float]:
-    """Return the numbers named in WEIGHTS. Accepts any texts; depends on nothing but the pair."""
+    """Return the features of a pair in the order of WEIGHTS, from nothing but its texts."""
     matched = match(pair)
     claim, passage, present = matched.claim, matched.passage, matched.said
     everything, missing = claim.everything, claim.everything & ~present

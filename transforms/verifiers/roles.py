@@ -27,7 +27,7 @@ def _keys(words: str) -> frozenset[str]:
 
 
 class _Event(NamedTuple):
-    """An event's name, and which roles of a sentence have another name in it."""
+    """The name of an event, and the roles that have another name in it than in the sentence."""
 
     name: str
     roles: dict[str, str]
@@ -51,7 +51,7 @@ Name = frozenset[str]
 
 
 @lru_cache(CACHED)
-def _taking_part(claim: ReadClaim) -> list[Name]:
+def _participants(claim: ReadClaim) -> list[Name]:
     """Return the names of a claim that may exchange their roles."""
     names: list[Name] = []
     last = 0
@@ -67,9 +67,9 @@ def _taking_part(claim: ReadClaim) -> list[Name]:
 
 
 @lru_cache(CACHED)
-def _told(claim: ReadClaim) -> tuple[str, dict[Name, str]] | None:
+def _event_of(claim: ReadClaim) -> tuple[str, dict[Name, str]] | None:
     """Return the event of a claim and the roles of its names in it; None without two roles."""
-    return next(_events(claim, _taking_part(claim)), None)
+    return next(_events(claim, _participants(claim)), None)
 
 
 def same_roles(claim: ReadClaim, clauses: Sequence[ReadClause]) -> bool | None:
@@ -78,9 +78,9 @@ def same_roles(claim: ReadClaim, clauses: Sequence[ReadClause]) -> bool | None:
     False: a sentence exchanges their roles, and no other has them as the claim does. None: no
     sentence tells.
     """
-    names = _taking_part(claim)
+    names = _participants(claim)
     of_two = [c for c in clauses if sum([not name.isdisjoint(c.has) for name in names]) > 1]
-    own_event = _told(claim) if of_two else None
+    own_event = _event_of(claim) if of_two else None
     if own_event is None:
         return None
     event, mine = own_event
@@ -93,11 +93,11 @@ def same_roles(claim: ReadClaim, clauses: Sequence[ReadClause]) -> bool | None:
                     continue
                 if mine[a] == theirs[a] and mine[b] == theirs[b]:
                     return True
-                exchanged |= _exchanged(mine[a], mine[b], theirs[a], theirs[b])
+                exchanged |= _are_exchanged(mine[a], mine[b], theirs[a], theirs[b])
     return False if exchanged else None
 
 
-def _exchanged(a: str, b: str, other_a: str, other_b: str) -> bool:
+def _are_exchanged(a: str, b: str, other_a: str, other_b: str) -> bool:
     """Return whether the second roles are the first ones exchanged, or the other is the subject."""
     if (a, b) == (other_b, other_a):
         return True
@@ -196,8 +196,9 @@ def _is_verb(clause: ReadClause, at: int) -> bool:
 
 
 def _role(between: Sequence[str], verb: bool) -> str:
-    """Return the role of a name by the words between it and the event, or the name before it; "" if
-    it has none. `verb` says whether the event is a verb, which has an object."""
+    """Return the role of a name by the words since the event or the last name; "" for none.
+
+    `verb` says whether the event is a verb, which has an object."""
     if not BE.isdisjoint(between):
         return "" if verb else SUBJECT  # "the capital of Italy is Rome"
     for low in ("by", "than"):

@@ -12,8 +12,8 @@ from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from ufo.transforms.english.clauses import clauses, without_contrast
-from ufo.transforms.english.frames import ASSERTED, DENIED, FRAME_OPENERS, FRAME_WORDS, framed
+from ufo.transforms.english.clauses import clauses, remove_contrast
+from ufo.transforms.english.frames import ASSERTED, DENIED, FRAME_OPENERS, FRAME_WORDS, read_frame
 from ufo.transforms.english.numerals import SERIES
 from ufo.transforms.english.quantities import Quantity, agree, differ, quantities
 from ufo.transforms.english.words import COMMON, NEGATORS, Word, read
@@ -46,15 +46,16 @@ _LINE_END: Final = re.compile(r"\n(?!\s*[a-z])")
 
 
 class Part(NamedTuple):
-    """A clause of a sentence: the `keys` of its words and of the sentence's subject, and what it
-    denies, as the key of a denied word -> the negation."""
+    """A clause of a sentence: the `keys` of its words and of the sentence's subject.
+
+    `denied` has the negation of each denied word by its key."""
 
     keys: frozenset[str]
     denied: dict[str, str]
 
 
 class ReadClause:
-    """A claim or a sentence of a passage, without its frame and what it denies by the way.
+    """A claim or a sentence of a passage, without its frame and the alternatives that it denies.
 
     `words` are its words with their `keys` and its `numbers`; `has` is the set of the keys. `names`
     has the places of names as (start, end). `verb` is the place of the first word that can be the
@@ -86,11 +87,11 @@ class ReadClause:
         return read(text)
 
     def _without_marks(self, text: str) -> list[Word]:
-        """Read a sentence that may have a frame, or names what it denies."""
-        self.stance, statement = framed(text)
+        """Read a sentence that may have a frame, or alternatives that it denies."""
+        self.stance, statement = read_frame(text)
         if len(statement) < len(text):
             self.frame = " … ".join(filter(None, map(_bare, text.split(statement, 1))))
-        self._text = without_contrast(statement)
+        self._text = remove_contrast(statement)
         words = self._read(self._text)
         has = frozenset(word.key for word in words)
         if len(self._text) < len(statement):
@@ -100,11 +101,12 @@ class ReadClause:
         return words
 
     def _left_open(self, statement: str, has: frozenset[str]) -> frozenset[str]:
-        """Return the keys that only clauses have that doubt or report: "Ann won, and Bob may have
-        lost" does not say that Bob lost."""
+        """Return the keys of words that stand only in clauses that doubt or report them.
+
+        "Ann won, and Bob may have lost" does not say that Bob lost."""
         pieces = [piece for piece, _ in clauses(statement)]
-        certain = [piece for piece in pieces if framed(piece).stance == ASSERTED]
-        if self.stance != framed(statement).stance or len(certain) == len(pieces):
+        certain = [piece for piece in pieces if read_frame(piece).stance == ASSERTED]
+        if self.stance != read_frame(statement).stance or len(certain) == len(pieces):
             return has  # the frame stands around the whole statement
         return has - {word.key for piece in certain for word in read(piece)}
 
@@ -132,7 +134,7 @@ class ReadClause:
         return [word.surface.lower() for word in self.words]
 
     def denied(self) -> dict[str, str]:
-        """Return the key of each denied word -> its negation, of all clauses."""
+        """Return the negation of each denied word in any clause, by the word's key."""
         if not self.denies_something:
             return {}
         return {key: negation for part in self.parts for key, negation in part.denied.items()}
@@ -152,8 +154,8 @@ class ReadClause:
         before = [name for name in self.names if name[0] < until]
         return [one for start, end in before for one in self.words[start:end] if one.weight]
 
-    def others(self, words: Sequence[Word]) -> bool:
-        """Return whether none of the words is among these."""
+    def lacks(self, words: Sequence[Word]) -> bool:
+        """Return whether the sentence has none of these words."""
         return not any(one.key in self.has for one in words)
 
 
@@ -162,7 +164,7 @@ def _bare(text: str) -> str:
 
 
 def _denied(words: Sequence[Word]) -> dict[str, str]:
-    """Return the key of the first content word after each negation -> the negation.
+    """Return each negation by the key of the word that it denies, the first content word after it.
 
     A negation in front of the verb ("Neither Ann nor Bob", "No member") denies what is told, and
     "not all" denies "all".
@@ -395,8 +397,9 @@ read_passage: Final = lru_cache(CACHED)(ReadPassage)
 def _is_of_other(
     claim: ReadClaim, passage: ReadPassage, quantity: Quantity, agreeing: Sequence[int]
 ) -> bool:
-    """Return whether a quantity of the claim is said of somebody else, and a different one of its
-    subject: "Ann was born in 1867. Bob was born in 1859."
+    """Return whether the passage says a quantity of somebody else, and another of the subject.
+
+    "Ann was born in 1867. Bob was born in 1859."
     """
     first_key = claim.told_first
     saying = [clause for clause in passage.clauses if first_key in clause.has]

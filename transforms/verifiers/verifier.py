@@ -72,7 +72,7 @@ class Verifier:
         return ""
 
     def accuracy(self) -> str:
-        """Return how often it is right, as part of a sentence; "" where it is not known.
+        """Return how often the verifier is right, as part of a sentence; "" if that is unknown.
 
         For shipped verifiers figures.json has it (`ufo.transforms.judges.trust`).
         """

@@ -14,7 +14,7 @@ import ufo as library
 from tests.llm_server import LlmServer
 from tests.pipelines.conftest import ends, ufo, ufo_process
 from ufo.transforms.judges.trust import trust_line
-from ufo.transforms.verifiers.by_name import shown as shown_as
+from ufo.transforms.verifiers.by_name import model_column as shown_as
 
 TEXT = "Ada Lovelace was born in Paris. She wrote notes on the Analytical Engine. She liked tea."
 ABOUT = "Ada Lovelace was born in London in 1815. Her notes describe the Analytical Engine."

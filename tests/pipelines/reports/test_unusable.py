@@ -42,17 +42,17 @@ def test_whether_nothing_usable_is_left(n: int, of: int, nothing_left: bool) -> 
             id="few, without advice",
         ),
         pytest.param(
-            Unusable(1, 2, {"refused": 1}, extraction=True, said="No\n way."),
+            Unusable(1, 2, {"refused": 1}, extraction=True, words="No\n way."),
             "no claim could be extracted from 1 of 2 responses (refused 1): No way.",
             id="claims, with the words of the model",
         ),
         pytest.param(
-            Unusable(1, 2, said="x" * 300),
+            Unusable(1, 2, words="x" * 300),
             f"1 of 2 judgements was unusable: {'x' * 300}",
             id="300 characters",
         ),
         pytest.param(
-            Unusable(1, 2, said="x" * 301),
+            Unusable(1, 2, words="x" * 301),
             f"1 of 2 judgements was unusable: {'x' * 300} …",
             id="one character more",
         ),
@@ -123,7 +123,7 @@ def test_what_is_advised_for(tmp_path: Path, name: str) -> None:
     unusable = found_of(tmp_path, rows, **changes)
     assert unusable.reasons == {reason: 1}
     assert unusable.of == 2
-    assert unusable.said == message
+    assert unusable.words == message
     assert unusable.try_ == advice
 
 
@@ -182,7 +182,7 @@ def test_what_is_said_is_the_most_frequent_message_of_the_most_frequent_reason(
         Failure("verify", f"a{at}", reason, message, None)
         for at, (reason, message) in enumerate(failures)
     ]
-    assert found_of(tmp_path, rows).said == "b"
+    assert found_of(tmp_path, rows).words == "b"
 
 
 def test_an_error_in_a_source_is_told_with_its_name_and_without_advice_on_endpoints(
@@ -197,7 +197,7 @@ def test_an_error_in_a_source_is_told_with_its_name_and_without_advice_on_endpoi
         Failure("verify", "b", "transport", "no answer", None),
     ]
     lost = found_of(tmp_path, rows)
-    assert lost.said == message
+    assert lost.words == message
     assert lost.try_ == (
         "mending what raised this error, then the same command with --if_finished retry_errors"
     )
@@ -214,7 +214,7 @@ def test_an_error_of_a_judge_that_extracts_is_no_matter_of_the_model(tmp_path: P
     rows["failures"] = [Failure("extract", "a", "KeyError", message, None)]
     unusable = found_of(tmp_path, rows)
     assert unusable.reasons == {"exception": 1}
-    assert unusable.said == message
+    assert unusable.words == message
     assert unusable.try_ == "mending what raised this error, then the same command once more"
 
 

@@ -42,6 +42,12 @@ def test_a_verb_may_be_that_of_a_clause(word: str) -> None:
     assert not grammar.is_noun(word)
 
 
+def test_a_mark_alone_is_no_word() -> None:
+    assert not grammar.is_noun("")
+    assert not grammar.is_finite(",")
+    assert not grammar.is_capital("(")
+
+
 PEOPLE = "chemist musician writer actor fisherman policewoman salesperson actress poet"
 
 
@@ -57,7 +63,7 @@ def test_an_occupation_is_known_by_its_ending(word: str) -> None:
 )
 def test_adverbs_before_a_verb_are_not_of_its_subject(words: str, end: int) -> None:
     lows = words.split()
-    assert grammar.without_adverbs(lows, 0, max(1, len(lows) - 1)) == end
+    assert grammar.subject_end(lows, 0, max(1, len(lows) - 1)) == end
 
 
 CONTENT = "two many several numerous various without against behind inside outside"

@@ -12,9 +12,9 @@ from ufo.schemas.records import InputRecord
 from ufo.transforms.english.grammar import word_set
 from ufo.transforms.extraction import by_rules
 from ufo.transforms.extraction.by_rules import ExtractedUnit, extract_record, only_abstains
-from ufo.transforms.extraction.claims import split, written
+from ufo.transforms.extraction.claims import as_sentence, split
 from ufo.transforms.extraction.clause import Wording, wording
-from ufo.transforms.extraction.marks import said_lines
+from ufo.transforms.extraction.marks import stated_lines
 from ufo.transforms.sentences import Span, segment
 
 HERE = Path(__file__).parent
@@ -134,7 +134,7 @@ def test_another_language_s_sentences_are_asked_about_as_they_are() -> None:
 )
 def test_a_blank_line_begins_a_paragraph(between: str, starts: list[int]) -> None:
     text = f"One is.{between}Two is."
-    lines = said_lines(text, segment(text))
+    lines = stated_lines(text, segment(text))
     assert [line.sentence for line in lines if line.is_paragraph] == starts
 
 
@@ -283,9 +283,9 @@ def test_claims_know_their_sentence_and_whole_sentences_are_units_too() -> None:
         == "Ada Lovelace was born in 1815. The field of Ada Lovelace is mathematics."
     )
     assert extract("") == extract("", "Who?", whole=True) == []
-    assert said_lines("", []) == []
+    assert stated_lines("", []) == []
     text = "One is. Two is.\n\nThree is.\nFour is.\r\n\r\nFive is."
-    lines = said_lines(text, segment(text))
+    lines = stated_lines(text, segment(text))
     assert [line.sentence for line in lines if line.is_paragraph] == [0, 2, 4]
 
 
@@ -293,6 +293,19 @@ def test_claims_know_their_sentence_and_whole_sentences_are_units_too() -> None:
 def test_any_text_is_taken(text: str, question: str | None) -> None:
     assert all(claim == claim.strip() != "" for claim in claims_in(text, question))
     assert by_rules.query_of(text) or not text.strip()
+
+
+MARKS_ALONE = {
+    ", the clinic helps people.": ["The clinic helps people."],
+    "( was lost in Oslo.": ["( was lost in Oslo."],
+    "“ is the first sign.": ["“ is the first sign."],
+    "# Ada Berg\n- a) : 1867": [],
+}
+
+
+@pytest.mark.parametrize(("text", "claims"), MARKS_ALONE.items(), ids=repr)
+def test_a_mark_in_place_of_a_word_or_label_is_read(text: str, claims: list[str]) -> None:
+    assert claims_in(text) == claims_in(text, "Who is Ada Berg?") == claims
 
 
 def test_long_texts_are_extracted_as_their_parts_are_and_a_monster_stays_whole() -> None:
@@ -319,10 +332,17 @@ def content(text: str) -> set[str]:
     return {word.lower() for word in re.findall(r"\w+", text)} - DROPPED
 
 
+@settings(max_examples=300)
+@given(st.lists(st.sampled_from([*PARTS, ",", "(", ")", "“", "…", "—", "the", "people"])))
+def test_marks_may_stand_at_any_place(parts: list[str]) -> None:
+    for question in (None, "Who is Ada Berg?"):
+        assert all(claims_in(" ".join(parts), question))
+
+
 @settings(max_examples=100)
 @given(st.lists(st.sampled_from(PARTS), min_size=1, max_size=14).map(" ".join))
 def test_no_word_is_lost_whatever_is_said(sentence: str) -> None:
-    claims = [written(claim.words) for claim in split(wording(sentence))]
+    claims = [as_sentence(claim.words) for claim in split(wording(sentence))]
     assert bool(claims) == bool(re.search(r"\w", sentence))
     assert content(sentence) <= content(" ".join(claims))
 

@@ -2,12 +2,12 @@
 
 import pytest
 
-from ufo.transforms.extraction.claims import split, written
+from ufo.transforms.extraction.claims import as_sentence, split
 from ufo.transforms.extraction.clause import wording
 
 
 def claims(sentence: str) -> list[str]:
-    return [written(claim.words) for claim in split(wording(sentence))]
+    return [as_sentence(claim.words) for claim in split(wording(sentence))]
 
 
 @pytest.mark.parametrize("word", ["and", "but", "while", "whereas", "although", "because"])
@@ -173,4 +173,4 @@ def test_an_item_has_six_words_at_most(item: str, count: int) -> None:
     ],
 )
 def test_a_claim_is_written_with_a_capital_and_a_stop(sentence: str, claim: str) -> None:
-    assert written(sentence.split()) == claim
+    assert as_sentence(sentence.split()) == claim

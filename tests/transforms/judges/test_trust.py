@@ -7,7 +7,7 @@ import pytest
 
 from tests.transforms.judges.stated import STATED
 from ufo.transforms.judges.trust import trust_figures, trust_line, verifier_figures
-from ufo.transforms.verifiers.by_name import shown
+from ufo.transforms.verifiers.by_name import model_column
 
 TYPES = ("reference", "wikipedia", "web", "llm", "own")
 LINES = {
@@ -24,13 +24,18 @@ LINES = {
 @pytest.mark.parametrize("name", ["overlap", "bundled"])
 @pytest.mark.parametrize(("types", "line"), LINES.items())
 def test_the_line_is_of_the_evidence_at_hand(name: str, types: tuple[str, ...], line: str) -> None:
-    trust = trust_line(["offline"], [shown(name)], [*types, *types])
+    trust = trust_line(["offline"], [model_column(name)], [*types, *types])
     assert trust == f"A first look; for findings use a model. {line}"
 
 
 @pytest.mark.parametrize("n", range(1, len(TYPES) + 1))
 def test_the_line_has_at_most_ninety_characters(n: int) -> None:
-    judged = (["overlap@x"], [shown("overlap")], [shown("bundled"), shown("overlap")], ["m@main"])
+    judged = (
+        ["overlap@x"],
+        [model_column("overlap")],
+        [model_column("bundled"), model_column("overlap")],
+        ["m@main"],
+    )
     for types in combinations(TYPES, n):
         for models in judged:
             for stated in ("", "always right", "right in 81 of 100 claims of " * 9):
@@ -44,13 +49,13 @@ def test_no_figure_is_taken_from_another_version_or_verifier() -> None:
     )
     assert trust_line(["offline"], ["overlap@other"], ["web"]) == unknown
     assert trust_line(["offline"], ["org/model@main@2"], ["web"]) == unknown
-    assert trust_line(["offline"], [shown("overlap"), "mine@1"], ["web"]) == unknown
+    assert trust_line(["offline"], [model_column("overlap"), "mine@1"], ["web"]) == unknown
 
 
 def test_what_was_not_judged_has_no_line() -> None:
-    assert trust_line(["offline"], [shown("overlap")], []) == ""
+    assert trust_line(["offline"], [model_column("overlap")], []) == ""
     assert trust_line([], [], ["web"]) == ""
-    assert trust_figures([shown("overlap")], []) == ""
+    assert trust_figures([model_column("overlap")], []) == ""
     assert trust_figures([], ["web"]) == ""
 
 
@@ -76,9 +81,11 @@ def test_the_figures_are_of_each_kind_of_evidence() -> None:
     )
     known = "with evidence of the source llm how often it agrees with people is not known."
     for name in ("overlap", "bundled"):
-        assert line.fullmatch(trust_figures([shown(name), shown(name)], ["web", "web"]))
-        assert "with an encyclopaedia" in trust_figures([shown(name)], ["web", "wikipedia"])
-        assert trust_figures([shown(name)], ["llm"]).endswith(known)
+        assert line.fullmatch(
+            trust_figures([model_column(name), model_column(name)], ["web", "web"])
+        )
+        assert "with an encyclopaedia" in trust_figures([model_column(name)], ["web", "wikipedia"])
+        assert trust_figures([model_column(name)], ["llm"]).endswith(known)
         assert "is not known" in trust_figures([f"{name}@other"], ["web"])
         assert "with reference texts" in verifier_figures(name)
     unknown = f"{first}: how often it agrees with people is not known."

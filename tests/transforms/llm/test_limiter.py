@@ -105,7 +105,7 @@ def test_a_number_of_tokens_that_cannot_be_delays_by_a_minute() -> None:
         async with admitted(limiter) as sent:
             limiter.answered(sent, {}, 2**39)
         async with admitted(limiter) as second:
-            return second.at
+            return second.sent_at
 
     assert 60.0 <= simulate(main) <= 65.0
 

@@ -15,7 +15,7 @@ from ufo.schemas.records import REFUTED, SUPPORTED
 from ufo.transforms.verifiers.bundled import BundledVerifier
 from ufo.transforms.verifiers.bundled.classifier import INPUTS
 from ufo.transforms.verifiers.by_name import make_verifier
-from ufo.transforms.verifiers.grounds import ruled
+from ufo.transforms.verifiers.grounds import apply_rules
 from ufo.transforms.verifiers.texts import match
 from ufo.transforms.verifiers.verifier import Pair
 
@@ -188,7 +188,9 @@ def rows(name: str) -> list[dict[str, Any]]:
 
 def share(verifier: BundledVerifier, pairs: Sequence[Pair], outcome: str) -> float:
     judged = zip(pairs, verifier.predict(pairs), strict=True)
-    return sum(ruled(match(pair), one).outcome == outcome for pair, one in judged) / len(pairs)
+    return sum(apply_rules(match(pair), one).outcome == outcome for pair, one in judged) / len(
+        pairs
+    )
 
 
 def test_it_reads_who_did_what_to_whom(shipped: BundledVerifier) -> None:

@@ -8,7 +8,7 @@ from tests.transforms.judges.stated import STATED
 from tests.transforms.verifiers.tiny import write_onnx
 from ufo.schemas.errors import PluginError, UsageError
 from ufo.transforms.verifiers import by_name
-from ufo.transforms.verifiers.by_name import content_of, make_verifier, opened, usable
+from ufo.transforms.verifiers.by_name import content_of, make_verifier, open_verifier, usable_name
 from ufo.transforms.verifiers.overlap import OverlapVerifier
 
 CODE = "from ufo import Verifier\nclass Mine(Verifier): ...\nclass Other: ...\n"
@@ -43,10 +43,10 @@ def test_an_unknown_one_is_reported_what_there_is(name: str) -> None:
 
 def test_a_path_becomes_whole_or_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(Path(STATED).parent)
-    assert usable("stated.py:Stated") == STATED
-    assert usable("overlap") == "overlap"
+    assert usable_name("stated.py:Stated") == STATED
+    assert usable_name("overlap") == "overlap"
     with pytest.raises(UsageError, match=r"cannot be used: it is broken; mend it"):
-        usable("stated.py:Unusable")
+        usable_name("stated.py:Unusable")
 
 
 def test_a_folder_becomes_a_whole_path_unless_a_verifier_has_its_name(
@@ -55,17 +55,17 @@ def test_a_folder_becomes_a_whole_path_unless_a_verifier_has_its_name(
     for name in ("tiny", "overlap"):
         write_onnx(tmp_path / name)
     monkeypatch.chdir(tmp_path)
-    assert usable("tiny") == str(tmp_path / "tiny")
-    assert usable("overlap") == "overlap"
+    assert usable_name("tiny") == str(tmp_path / "tiny")
+    assert usable_name("overlap") == "overlap"
 
 
 def test_no_name_is_the_default_verifier() -> None:
-    assert opened(None).name == "overlap"
-    assert by_name.shown(None) == by_name.shown("overlap")
+    assert open_verifier(None).name == "overlap"
+    assert by_name.model_column(None) == by_name.model_column("overlap")
 
 
 def test_a_name_is_shown_with_twelve_digits_of_its_content(mine: Path) -> None:
-    assert by_name.shown(f"{mine}:Mine") == f"Mine@{content_of(f'{mine}:Mine')[:12]}"
+    assert by_name.model_column(f"{mine}:Mine") == f"Mine@{content_of(f'{mine}:Mine')[:12]}"
 
 
 @pytest.mark.parametrize(
@@ -83,15 +83,15 @@ def test_why_one_does_not_load_is_said(
     body = f"\n    def open(self): raise {error}('no weights')"
     mine.write_text(f"import ufo.schemas.errors\n{CODE.replace('...', body, 1)}")
     with pytest.raises(raised, match=message):
-        opened(f"{mine}:Mine")
+        open_verifier(f"{mine}:Mine")
 
 
 def test_one_whose_content_changed_is_another_and_loaded_anew(mine: Path) -> None:
     name = f"{mine}:Mine"
-    before, first = content_of(name), opened(name)
+    before, first = content_of(name), open_verifier(name)
     assert len(before) == 16
-    assert opened(name) is first
+    assert open_verifier(name) is first
     mine.write_text(CODE + "# changed\n")
-    assert opened(name) is not first
+    assert open_verifier(name) is not first
     assert content_of(name) != before
-    assert by_name.described(name) == {"name": "Mine", "content": content_of(name)}
+    assert by_name.description(name) == {"name": "Mine", "content": content_of(name)}

@@ -7,7 +7,7 @@ import pytest
 from tests.case_files import cases
 from ufo.schemas.records import NOANS, REFUTED, SUPPORTED
 from ufo.transforms.verifiers.explaining import explain
-from ufo.transforms.verifiers.grounds import grounds, is_about, ruled
+from ufo.transforms.verifiers.grounds import apply_rules, grounds, is_about
 from ufo.transforms.verifiers.overlap import OverlapVerifier
 from ufo.transforms.verifiers.texts import match
 from ufo.transforms.verifiers.verifier import Pair, Probabilities
@@ -23,7 +23,7 @@ def test_what_is_denied_doubted_or_reported_is_not_asserted(
     claim: str, passage: str, outcome: str
 ) -> None:
     pair = Pair(claim, passage)
-    assert ruled(match(pair), OverlapVerifier().predict([pair])[0]).outcome == outcome
+    assert apply_rules(match(pair), OverlapVerifier().predict([pair])[0]).outcome == outcome
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_what_is_denied_doubted_or_reported_is_not_asserted(
 def test_a_claim_that_is_said_word_for_word_is_supported(
     claim: str, passage: str, title: str, supported: bool
 ) -> None:
-    held = ruled(match(Pair(claim, passage, title)), Probabilities(0.2, 0.1, 0.7))
+    held = apply_rules(match(Pair(claim, passage, title)), Probabilities(0.2, 0.1, 0.7))
     assert (held.outcome == SUPPORTED) is supported
     assert sum(held) == pytest.approx(1)
 
@@ -90,7 +90,7 @@ def test_another_subject_gives_no_ground(claim: str, title: str, text: str) -> N
     ("claim", "title", "text", "outcome"), [row for row in RULES if len(row) == 4]
 )
 def test_support_is_held_to_the_rules(claim: str, title: str, text: str, outcome: str) -> None:
-    held = ruled(match(Pair(claim, text, title)), SURE)
+    held = apply_rules(match(Pair(claim, text, title)), SURE)
     assert held.outcome == outcome
     assert sum(held) == pytest.approx(1)
     assert held == SURE or held.supported < 0.5
@@ -98,10 +98,12 @@ def test_support_is_held_to_the_rules(claim: str, title: str, text: str, outcome
 
 def test_a_contradiction_needs_a_ground() -> None:
     text = "The tower was built in 1887."
-    assert ruled(match(Pair("The tower was built in 1889.", text)), AGAINST) == AGAINST
-    half = ruled(match(Pair("The tower was built in 1889.", text)), Probabilities(0.5, 0.4, 0.1))
+    assert apply_rules(match(Pair("The tower was built in 1889.", text)), AGAINST) == AGAINST
+    half = apply_rules(
+        match(Pair("The tower was built in 1889.", text)), Probabilities(0.5, 0.4, 0.1)
+    )
     assert half == pytest.approx((0.49, 0.408, 0.102))
-    assert ruled(match(Pair("The tower is famous.", text)), AGAINST).outcome == NOANS
+    assert apply_rules(match(Pair("The tower is famous.", text)), AGAINST).outcome == NOANS
     sharks = match(Pair("Sharks are mammals.", "Whales are mammals. Sharks are fish."))
     assert explain(sharks, REFUTED).rationale == 'says "Sharks", "mammals"'
     unsettled = "says the words of the claim, but does not settle it"

@@ -12,7 +12,7 @@ import yaml
 from tests.transforms.verifiers.tiny import LABELS, write_onnx, write_texts
 from ufo.schemas.errors import PluginError, UsageError
 from ufo.transforms.verifiers import hub
-from ufo.transforms.verifiers.by_name import content_of, make_verifier, opened, usable
+from ufo.transforms.verifiers.by_name import content_of, make_verifier, open_verifier, usable_name
 from ufo.transforms.verifiers.hub import HubVerifier, Outputs
 from ufo.transforms.verifiers.verifier import Pair, Probabilities
 
@@ -47,8 +47,8 @@ def test_a_folder_with_labels_in_any_order(tmp_path: Path, labels: tuple[str, ..
     folder = write_onnx(tmp_path / "tiny-nli", labels)
     verifier = make_verifier(str(folder))
     assert verifier.name == "tiny-nli"
-    assert usable(str(folder)) == str(folder)
-    verifier = opened(str(folder))
+    assert usable_name(str(folder)) == str(folder)
+    verifier = open_verifier(str(folder))
     pairs = [Pair("so it is", text) for text in (YES, NO * 9, MAYBE * 3)]
     probabilities = verifier.predict(pairs)
     assert outcomes(probabilities) == [0, 1, 2]
@@ -101,7 +101,7 @@ def test_a_folder_that_is_no_verifier(tmp_path: Path, files: dict[str, str], wor
     for name, text in files.items():
         (tmp_path / name).write_text(text)
     with pytest.raises(UsageError, match=words):
-        usable(str(tmp_path))
+        usable_name(str(tmp_path))
 
 
 def test_what_is_missing_has_a_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,15 +109,15 @@ def test_what_is_missing_has_a_remedy(tmp_path: Path, monkeypatch: pytest.Monkey
     for name in ("torch", "transformers"):
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(UsageError, match=r"torch and transformers.*pip install.*-factuality\[hub"):
-        usable(str(tmp_path))
+        usable_name(str(tmp_path))
     write_onnx(tmp_path)
-    assert usable(str(tmp_path)) == str(tmp_path)
+    assert usable_name(str(tmp_path)) == str(tmp_path)
     (tmp_path / "model.onnx").write_bytes(b"this is no model")
     with pytest.raises(PluginError, match="does not load"):
-        opened(str(tmp_path))
+        open_verifier(str(tmp_path))
     (tmp_path / "tokenizer.json").unlink()
     with pytest.raises(UsageError, match=r"needs transformers, which is not installed"):
-        usable(str(tmp_path))
+        usable_name(str(tmp_path))
 
 
 def test_the_end_of_a_text_is_the_tokenizer_s_or_the_architecture_s(tmp_path: Path) -> None:
@@ -130,7 +130,7 @@ def test_the_end_of_a_text_is_the_tokenizer_s_or_the_architecture_s(tmp_path: Pa
     other = write_onnx(tmp_path / "minicheck-other", TWO)
     (other / "tokenizer_config.json").write_text("{}")
     with pytest.raises(UsageError, match="eos_token"):
-        usable(str(other))
+        usable_name(str(other))
 
 
 # --- families -------------------------------------------------------------------------------------
@@ -225,7 +225,7 @@ def test_scores_templates_and_the_window_that_counts() -> None:
     assert hub.family_of("mine", own).template == "<pad> {claim} of {passage}?"
     # What looks like a gap in a text stays.
     template = hub.FAMILIES["factcg"].template
-    text = hub.filled(template, passage="{claim} {x} {0}", claim='"{passage}"', eos="")
+    text = hub.fill(template, passage="{claim} {x} {0}", claim='"{passage}"', eos="")
     assert text.startswith("{claim} {x} {0}\n\nChoose")
     assert 'conclude that ""{passage}""?' in text
     supports, surer = Probabilities(0.6, 0.1, 0.3), Probabilities(0.7, 0.0, 0.3)

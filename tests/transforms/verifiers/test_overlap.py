@@ -11,7 +11,7 @@ from tests.case_files import cases
 from ufo.schemas.records import NOANS, REFUTED, SUPPORTED
 from ufo.transforms.verifiers import overlap
 from ufo.transforms.verifiers.explaining import explain
-from ufo.transforms.verifiers.grounds import ruled
+from ufo.transforms.verifiers.grounds import apply_rules
 from ufo.transforms.verifiers.overlap import OverlapVerifier
 from ufo.transforms.verifiers.texts import match
 from ufo.transforms.verifiers.verifier import Pair, Probabilities
@@ -29,7 +29,7 @@ def test_a_verdict_its_reason_and_the_sentence_that_decides(
 ) -> None:
     pair = Pair(claim, passage, title)
     (probabilities,) = OverlapVerifier().predict([pair])
-    assert ruled(match(pair), probabilities).outcome == outcome
+    assert apply_rules(match(pair), probabilities).outcome == outcome
     explanation = explain(match(pair), outcome)
     assert explanation.rationale == why
     assert (explanation.citation or "") == cited
@@ -137,7 +137,7 @@ def test_any_text_has_probabilities_and_a_reason(pairs: list[Pair], outcome: str
         features = overlap.features(pair)
         assert len(features) == len(overlap.WEIGHTS)
         assert all(-1 < value < 20 for value in features)
-        held = ruled(match(pair), probabilities)
+        held = apply_rules(match(pair), probabilities)
         assert sum(held) == pytest.approx(1)
         assert all(0 <= one <= 1 for one in held)
         explanation = explain(match(pair), outcome)

@@ -6,7 +6,7 @@ import pytest
 
 from tests.case_files import cases
 from ufo.schemas.records import SUPPORTED
-from ufo.transforms.verifiers.grounds import ruled
+from ufo.transforms.verifiers.grounds import apply_rules
 from ufo.transforms.verifiers.overlap import OverlapVerifier
 from ufo.transforms.verifiers.roles import same_roles
 from ufo.transforms.verifiers.texts import match
@@ -17,7 +17,7 @@ ROLES = cases(Path(__file__).parent / "roles.txt")
 
 def outcome(claim: str, passage: str) -> str:
     pair = Pair(claim, passage)
-    return ruled(match(pair), OverlapVerifier().predict([pair])[0]).outcome
+    return apply_rules(match(pair), OverlapVerifier().predict([pair])[0]).outcome
 
 
 @pytest.mark.parametrize(("passage", "claim", "exchanged"), ROLES)

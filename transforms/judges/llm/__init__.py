@@ -14,7 +14,7 @@ becomes `&quot;`. All numbers start at 1.
 
 A repair request asks for the items that a reply lacks, and ends in the text of `repair.txt`, which
 says what was wrong. A model without tools gets an example of the arguments in the prompt instead of
-the schema (`ufo.transforms.llm.chat.in_words`).
+the schema (`ufo.transforms.llm.chat.reply_instructions`).
 
 Task: extract_facts, extract_sentences — function of the same name, role extractor, step extract::
 

@@ -21,9 +21,9 @@ from ufo.transforms.english.words import is_english
 from ufo.transforms.judges.judge import Judge, Judged, Judgement
 from ufo.transforms.plugin_errors import failure_of, message_of, reason_of
 from ufo.transforms.sources.fact_source import Found
-from ufo.transforms.verifiers.by_name import opened, shown
+from ufo.transforms.verifiers.by_name import model_column, open_verifier
 from ufo.transforms.verifiers.explaining import explain
-from ufo.transforms.verifiers.grounds import UNSURE, grounds, ruled
+from ufo.transforms.verifiers.grounds import UNSURE, apply_rules, grounds
 from ufo.transforms.verifiers.texts import match
 from ufo.transforms.verifiers.verifier import Pair, Probabilities, Verifier
 
@@ -50,7 +50,7 @@ class OfflineJudge(Judge):
 
     def open(self) -> None:
         """Set the column `model`; the verifier is loaded at the first verification."""
-        self.model = shown(self._name)
+        self.model = model_column(self._name)
 
     def close(self) -> None:
         """Release the verifier, which stays loaded in the process for the next judge."""
@@ -116,8 +116,8 @@ class OfflineJudge(Judge):
 
     def _load(self) -> Verifier:
         if self._verifier is None:
-            self._verifier = opened(self._name)
-            self.model = shown(self._name)
+            self._verifier = open_verifier(self._name)
+            self.model = model_column(self._name)
         return self._verifier
 
 
@@ -129,7 +129,7 @@ def _judgement(
         if isinstance(predicted, Exception):
             raise predicted
         matched = match(pair)
-        chances = ruled(matched, predicted)
+        chances = apply_rules(matched, predicted)
         citation, rationale = explain(matched, chances.outcome)
         return Judgement(chances.outcome, chances.supported, rationale, citation), None
     except Exception as error:

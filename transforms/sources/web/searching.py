@@ -283,7 +283,7 @@ class Searcher:
         return SendError(
             f"{self.url} answered {reply}",
             str(status),
-            said=words,
+            words=words,
             transient=status in (408, 425, 429) or status >= 500,
             retry_after=retry_after(headers, datetime.now(UTC).timestamp()),
         )

@@ -1,4 +1,4 @@
-"""Run the bundled model on a pair, and two regressions over its logits and word features."""
+"""Predict by the bundled model, with two regressions over its logits and features of words."""
 
 import json
 from collections.abc import Sequence
@@ -90,7 +90,7 @@ class BundledVerifier(Verifier):
         for pair in probabilities:
             measured = features(pair)
             if measured[0] >= self._unrelated:
-                probabilities[pair] = self._weighed([1.0, *self._inputs(pair, measured)])
+                probabilities[pair] = self._regress([1.0, *self._inputs(pair, measured)])
         return [probabilities[pair] for pair in pairs]
 
     def inputs(self, pair: Pair) -> list[float]:
@@ -110,7 +110,7 @@ class BundledVerifier(Verifier):
         everything = supported if words.said == words.claim.everything else 0.0
         return [*measured, supported, of_refuted - of_noans, everything]
 
-    def _weighed(self, vector: Sequence[float]) -> Probabilities:
+    def _regress(self, vector: Sequence[float]) -> Probabilities:
         supported, refuted = (
             1 / (1 + exp(-max(-_LARGEST, min(_LARGEST, sum(map(mul, weights, vector))))))
             for weights in (self._supported, self._refuted)

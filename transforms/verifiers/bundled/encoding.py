@@ -38,7 +38,7 @@ class Encoded(NamedTuple):
 
 
 class Encoder:
-    """Makes word pieces of pairs: `[CLS] claim [SEP] passage [SEP]`.
+    """An encoder of pairs as word pieces: `[CLS] claim [SEP] passage [SEP]`.
 
     A piece that claim and passage share has a separate type. Pieces in `common` do not: function
     words and punctuation, which any two texts share.
@@ -51,7 +51,7 @@ class Encoder:
         self._start, self._end = vocabulary["[CLS]"], vocabulary["[SEP]"]
 
     def encode(self, pair: Pair, words: int) -> Encoded:
-        """Return a pair as the model reads it, the passage cut to its best sentences."""
+        """Return the model's input for a pair, with the passage cut to its best sentences."""
         text = focus(pair.claim, pair.passage, words)
         if not text.startswith(pair.title):
             text = f"{pair.title}. {text}"
@@ -73,7 +73,7 @@ class Encoder:
 
 
 def focus(claim: str, passage: str, words: int) -> str:
-    """Return the sentences of a passage that share most with the claim, up to so many words.
+    """Return the sentences of a passage that share most with the claim, up to `words` words.
 
     Sentences are chosen one by one, each for the claim's content words that it adds. Where there is
     room, the sentences before and after a chosen one are added. All keep their order. A passage of
@@ -85,7 +85,7 @@ def focus(claim: str, passage: str, words: int) -> str:
     weights = content(claim)
     shared = [weights.keys() & {word.lower() for word in _WORD.findall(text)} for text in sentences]
     lengths = [len(text.split()) for text in sentences]
-    return " ".join(sentences[row] for row in sorted(_chosen(weights, shared, lengths, words)))
+    return " ".join(sentences[row] for row in sorted(_choose_rows(weights, shared, lengths, words)))
 
 
 def split(passage: str) -> list[str]:
@@ -106,7 +106,7 @@ def content(claim: str) -> dict[str, float]:
     }
 
 
-def _chosen(
+def _choose_rows(
     weights: dict[str, float], shared: Sequence[set[str]], lengths: Sequence[int], room: int
 ) -> set[int]:
     chosen: set[int] = set()

@@ -11,7 +11,7 @@ from ufo.schemas.records import FactUnit, OpenUnits, Passage
 from ufo.transforms.judges.judge import Judged
 from ufo.transforms.judges.offline.offline_judge import OfflineJudge
 from ufo.transforms.sources.fact_source import Found, Retrieved
-from ufo.transforms.verifiers.by_name import content_of, opened
+from ufo.transforms.verifiers.by_name import content_of, open_verifier
 from ufo.transforms.verifiers.verifier import Pair
 
 CLAIM = "Oslo was founded in 1901."
@@ -52,7 +52,7 @@ def test_the_verifier_s_outcome_is_the_verdict_and_probability_that_of_supported
 
 
 def test_all_pairs_of_a_response_are_one_call_and_equal_ones_are_asked_once() -> None:
-    calls = opened(STATED).calls  # type: ignore[attr-defined]
+    calls = open_verifier(STATED).calls  # type: ignore[attr-defined]
     calls.clear()
     titled = Passage("1 0 0", title="Oslo")
     rows = verified(OfflineJudge(STATED), ["1 0 0", titled], [], ["1 0 0"]).evidence
@@ -82,14 +82,14 @@ def test_a_lack_of_memory_ends_the_run(passages: list[str]) -> None:
 
 
 def test_a_verifier_is_loaded_once_in_a_process_or_ends_the_run() -> None:
-    loaded = opened(STATED)
+    loaded = open_verifier(STATED)
     before = loaded.opens  # type: ignore[attr-defined]
     for _ in range(2):
         judge = OfflineJudge(STATED)
         judge.open()
         verified(judge, ["1 0 0"])
         judge.close()
-    assert opened(STATED) is loaded
+    assert open_verifier(STATED) is loaded
     assert loaded.opens == before  # type: ignore[attr-defined]
     broken = OfflineJudge(STATED.replace(":Stated", ":Broken"))
     with pytest.raises(PluginError, match=r":Broken' does not load: OSError: no such weights"):
