@@ -6,7 +6,6 @@ Beam waits five minutes for an engine that does not answer, and then does not sa
 import socket
 import time
 from collections.abc import Sequence
-from contextlib import closing
 from queue import Empty, SimpleQueue
 from ssl import SSLError
 from threading import Thread
@@ -55,37 +54,38 @@ def _check_service(option: str, address: str, is_job_service: bool) -> None:
     where = f"the engine at --{option} {address}"
     host, port = _host_and_port(option, address)
     until = time.monotonic() + SECONDS
-    with closing(grpc.insecure_channel(address)) as channel:
-        states: SimpleQueue[Any] = SimpleQueue()
-        channel.subscribe(states.put, try_to_connect=True)
-        ended = (grpc.ChannelConnectivity.READY, grpc.ChannelConnectivity.TRANSIENT_FAILURE)
-        state = None
-        while state not in ended:
-            try:
-                state = states.get(timeout=max(0.0, until - time.monotonic()))
-            except Empty:
-                break
-        if state is not grpc.ChannelConnectivity.READY:
-            reason = (
-                _connection_problem(host, port)
-                or f"what answers there does not speak gRPC; {_PORTS}"
-            )
-            raise RunError(f"{where} cannot be asked: {reason}; {_REMEDY}")
-        if not is_job_service:
-            return
-        left = max(1.0, until - time.monotonic())
+    channel = grpc.insecure_channel(address)
+    states: SimpleQueue[Any] = SimpleQueue()
+    channel.subscribe(states.put, try_to_connect=True)
+    ended = (grpc.ChannelConnectivity.READY, grpc.ChannelConnectivity.TRANSIENT_FAILURE)
+    state = None
+    while state not in ended:
         try:
-            beam_job_api_pb2_grpc.JobServiceStub(channel).DescribePipelineOptions(
-                beam_job_api_pb2.DescribePipelineOptionsRequest(), timeout=left
-            )
-        except grpc.RpcError as error:
-            silent = error.code() is grpc.StatusCode.DEADLINE_EXCEEDED
-            reason = (
-                _SILENT
-                if silent
-                else f"what answers there is no job service of Beam ({error.details()}); {_PORTS}"
-            )
-            raise RunError(f"{where} cannot be asked: {reason}; {_REMEDY}") from None
+            state = states.get(timeout=max(0.0, until - time.monotonic()))
+        except Empty:
+            break
+    # The channel is closed with its last reference: `close` would fail the thread that watches it.
+    channel.unsubscribe(states.put)
+    if state is not grpc.ChannelConnectivity.READY:
+        reason = (
+            _connection_problem(host, port) or f"what answers there does not speak gRPC; {_PORTS}"
+        )
+        raise RunError(f"{where} cannot be asked: {reason}; {_REMEDY}")
+    if not is_job_service:
+        return
+    left = max(1.0, until - time.monotonic())
+    try:
+        beam_job_api_pb2_grpc.JobServiceStub(channel).DescribePipelineOptions(
+            beam_job_api_pb2.DescribePipelineOptionsRequest(), timeout=left
+        )
+    except grpc.RpcError as error:
+        silent = error.code() is grpc.StatusCode.DEADLINE_EXCEEDED
+        reason = (
+            _SILENT
+            if silent
+            else f"what answers there is no job service of Beam ({error.details()}); {_PORTS}"
+        )
+        raise RunError(f"{where} cannot be asked: {reason}; {_REMEDY}") from None
 
 
 def _check_flink(url: str) -> None:
