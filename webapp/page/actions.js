@@ -36,7 +36,7 @@ export function createActions(store) {
   let running = new AbortController();
 
   /** Return what is open in the result, by default or as the reader chose. */
-  const opened = () => {
+  const openParts = () => {
     const { checked, open, job } = get();
     return checked && job.status !== "running" ? shownOpen(checked, open) : open;
   };
@@ -58,7 +58,7 @@ export function createActions(store) {
 
   /** @param {Partial<S.Draft>} change */
   function edit(change) {
-    // The name belongs to the text before the change.
+    // The id names the text as it was before the change.
     set(({ draft }) => ({ draft: { ...draft, ...("settings" in change ? {} : { id: null }), ...change } }));
   }
 
@@ -72,7 +72,7 @@ export function createActions(store) {
 
   /**
    * @param {string} name
-   * @param {string | null} value  null takes the service's own
+   * @param {string | null} value  null: the service's own value
    */
   function setting(name, value) {
     const { [name]: _, ...settings } = get().draft.settings;
@@ -106,8 +106,8 @@ export function createActions(store) {
     const own = (running = new AbortController());
     const { signal } = own;
     set({ checked: null, job: { ...IDLE, status: "running" } });
-    if (!draft.id) void named(draft);
-    /** Show who does not answer; announce it once. @param {S.Silence[]} silent */
+    if (!draft.id) void storeDraft(draft);
+    /** Show which endpoints do not answer; announce it once. @param {S.Silence[]} silent */
     function tell(silent) {
       const { job } = get();
       if (silent.length === 0 && job.silent.length === 0) return;
@@ -115,8 +115,8 @@ export function createActions(store) {
     }
     /** Name the result in the address. @param {string | null} result */
     const atResult = (result) => set(({ place }) => ({ place: { ...place, result } }));
-    const watched = () => setTimeout(tell, QUIET * 1000, [{ endpoint: "the service", seconds: QUIET }]);
-    let watch = watched();
+    const startWatch = () => setTimeout(tell, QUIET * 1000, [{ endpoint: "the service", seconds: QUIET }]);
+    let watch = startWatch();
     try {
       // An address has texts, and the service takes numbers and lists: their kinds are in the options.
       const settings = sentOf(get().options ?? (await api.options()), draft.settings);
@@ -124,11 +124,11 @@ export function createActions(store) {
       for await (const { name, data } of api.check(draft, settings, signal)) {
         if (signal.aborted) return;
         clearTimeout(watch);
-        watch = watched();
+        watch = startWatch();
         // `waiting` comes twice a second, so a service that works is never silent.
         if (name === "waiting") tell(data.silent);
         else set(({ checked, job }) => afterEvent({ checked, job }, name, data));
-        // A check of which no claim is known is not kept.
+        // The service keeps a check once its claims are known.
         if (name === "extracted") atResult(get().checked?.id ?? null);
         if (name === "done") atResult(data.id);
       }
@@ -158,11 +158,11 @@ export function createActions(store) {
   }
 
   /**
-   * Store a draft in the service; if that fails, the address has the text.
+   * Store a draft in the service, which names it; if that fails, the address has its text.
    *
    * @param {S.Draft} draft
    */
-  async function named(draft) {
+  async function storeDraft(draft) {
     const id = await nameOf(draft).catch(() => null);
     set((state) => (state.draft === draft ? { draft: { ...draft, id } } : {}));
   }
@@ -213,7 +213,7 @@ export function createActions(store) {
     return node;
   }
 
-  /** Focus the first evidence that is open, or what stands in its place. */
+  /** Focus the first evidence that is open; where none is, the part of the page that shows evidence. */
   function intoEvidence() {
     const detail = document.getElementById("detail");
     const evidence = detail?.querySelector(".claim-body > .evidence, details[open] > .evidence");
@@ -236,9 +236,9 @@ export function createActions(store) {
         set({ problem: api.problemOf(error) });
       }
     },
-    /** Ask the service once more for what it could not give. */
+    /** Ask the service again for the data that it could not give. */
     retry: () => set({ problem: null }),
-    /** Leave what cannot be shown for the form, with the text if there is one. */
+    /** Open the form in place of a view that cannot be shown; a text in the draft stays. */
     anotherText: () => go({ view: "check" }, { editing: true, ...(!get().draft.text && { draft: NO_DRAFT }) }),
     closeWrong: () => set({ wrong: [] }),
     edit,
@@ -303,10 +303,10 @@ export function createActions(store) {
       const { checked, rescored, open, look } = get();
       const wanted = look.only ?? "contradicted";
       const sentences = (rescored ?? checked?.scores)?.sentences ?? [];
-      const found = sentences.flatMap((one) => (one.state === wanted ? (one.sentence_index ?? []) : []));
+      const matches = sentences.flatMap((sentence) => (sentence.state === wanted ? (sentence.sentence_index ?? []) : []));
       const [, focused] = /^sentence-(\d+)$/.exec(document.activeElement?.id ?? "") ?? [];
       const here = open.sentence ?? Number(focused ?? (by > 0 ? -1 : Infinity));
-      const next = by > 0 ? found.find((at) => at > here) : found.findLast((at) => at < here);
+      const next = by > 0 ? matches.find((at) => at > here) : matches.findLast((at) => at < here);
       if (next === undefined) {
         say(`No ${by > 0 ? "later" : "earlier"} sentence is ${wanted}`);
         return;
@@ -314,18 +314,19 @@ export function createActions(store) {
       openOnly({ sentence: next, whole: open.whole });
       (await bringToView(next))?.focus({ preventScroll: true });
     },
-    /** Close what is open, and go back to its sentence; where all is open, to that of the claim. */
+    /** Close what is open, and focus its sentence; where all is open, the sentence of the focused claim. */
     close() {
       const claim = document.activeElement?.closest(".claim")?.id;
-      const unit = get().checked?.units.find((one) => `claim-${one.unit_id}` === claim);
-      const sentence = opened().sentence ?? unit?.sentence_index;
+      const unit = get().checked?.units.find((unit) => `claim-${unit.unit_id}` === claim);
+      const sentence = openParts().sentence ?? unit?.sentence_index;
       openOnly({ closed: true });
       document.getElementById(`sentence-${sentence}`)?.focus();
     },
     /** @param {number | null} sentence */
     openSentence(sentence) {
-      const open = opened();
-      // In a narrow window only what the reader chose is in the sheet, so that a first choice opens.
+      const open = openParts();
+      // A narrow window shows only a sentence that the reader chose, not one open by default: choosing
+      // the default one must open it.
       const isShown = get().open === open || matchMedia(WIDE).matches;
       const same = open.sentence === sentence && !open.all && isShown;
       openOnly({ sentence: same ? null : sentence, closed: same, whole: open.whole });
@@ -333,22 +334,22 @@ export function createActions(store) {
     },
     /** Open a sentence by a key, and go to its evidence. @param {number} sentence */
     async enterSentence(sentence) {
-      openOnly({ sentence, whole: opened().whole });
+      openOnly({ sentence, whole: openParts().whole });
       await bringToView(sentence, "nearest");
       intoEvidence();
     },
-    /** @param {T.FactUnit} unit @param {boolean} [byKey]  whether the focus goes along */
+    /** @param {T.FactUnit} unit @param {boolean} [byKey]  whether the focus moves to the evidence */
     async goToClaim({ unit_id: claim, sentence_index: sentence }, byKey) {
       openOnly({ sentence, claim });
       await bringToView(sentence);
       if (byKey) intoEvidence();
     },
     /** @param {string} claim  "" for none */
-    openClaim: (claim) => set({ open: { ...opened(), claim } }),
+    openClaim: (claim) => set({ open: { ...openParts(), claim } }),
     openAll: () => openOnly({ all: !get().open.all, closed: get().open.all }),
     /** Show a passage whole, or cut again. @param {string} key */
     openWhole(key) {
-      const open = opened();
+      const open = openParts();
       set({ open: { ...open, whole: toggled(open.whole, [key], !open.whole.includes(key)) } });
     },
     /** @param {readonly string[]} passages @param {boolean} on */
@@ -382,6 +383,6 @@ export function createActions(store) {
  * @param {boolean} within
  */
 function toggled(names, others, within) {
-  const left = names.filter((one) => !others.includes(one));
+  const left = names.filter((name) => !others.includes(name));
   return within ? [...left, ...others] : left;
 }

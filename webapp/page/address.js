@@ -55,7 +55,7 @@ export function fromHash(hash) {
   const reader = readerOf(new URLSearchParams(asked.join("?")));
   const place = placeOf(path, reader);
   const isText = place.view === "check" && !place.result;
-  const found = {
+  const state = {
     place,
     editing: isText && !reader.flag("show"),
     selection: {
@@ -72,9 +72,10 @@ export function fromHash(hash) {
     filters: place.view === "runs" ? filtersOf(reader, place) : NO_FILTERS,
     draft: isText ? draftOf(reader) : NO_DRAFT,
   };
-  // What no name belongs to is a setting of a check, which the service knows.
+  // In the address of a text any other name is a setting, which is checked once the service has sent
+  // its settings; elsewhere such a name is wrong.
   const others = isText ? [] : Object.keys(reader.rest());
-  return { ...found, wrong: [...reader.wrong, ...others.map((name) => `${name}: nothing here has this name`)] };
+  return { ...state, wrong: [...reader.wrong, ...others.map((name) => `${name}: nothing here has this name`)] };
 }
 
 /** @param {S.Place} place @param {boolean} editing */
@@ -116,7 +117,7 @@ function placeOf(path, reader) {
 }
 
 /**
- * @param {string | null} id  that the service gave
+ * @param {string | null} id  a name that the service gave
  * @param {number} length
  * @param {string} name
  * @param {Reader} reader

@@ -41,14 +41,14 @@ export function problemOf(error) {
  * @param {string} path
  * @param {RequestInit} [more]
  */
-const send = async (path, more) => answered(await fetch(path, more).catch(() => null));
+const send = async (path, more) => okResponse(await fetch(path, more).catch(() => null));
 
 /** Return a response; throw a ServiceError for an error status, or for none. @param {Response | null} answer */
-async function answered(answer) {
+async function okResponse(answer) {
   if (!answer) throw new ServiceError(NO_ANSWER);
   if (answer.ok) return answer;
   const { title, detail, remedy, errors = [] } = await answer.json().catch(() => ({}));
-  const fields = errors.map((/** @type {any} */ one) => `${one.where}: ${one.message}`);
+  const fields = errors.map((/** @type {any} */ fieldError) => `${fieldError.where}: ${fieldError.message}`);
   throw new ServiceError({
     title: title ?? `The service answered ${answer.status}`,
     detail: [detail, ...fields].filter(Boolean).join("; "),
@@ -72,8 +72,8 @@ const post = (path, body, more) => send(path, { ...AS_JSON, body: JSON.stringify
  * @returns {Promise<any>}
  */
 async function json(answer) {
-  const found = await answer;
-  return found.json().catch(() => {
+  const httpResponse = await answer;
+  return httpResponse.json().catch(() => {
     throw new ServiceError(NO_ANSWER);
   });
 }
@@ -107,7 +107,7 @@ async function* events(answer) {
 }
 
 /** Send a request, and wait for its end. @param {XMLHttpRequest} request @param {File} [body] */
-const ended = (request, body) =>
+const sendAndWait = (request, body) =>
   new Promise((done) => {
     request.onloadend = done;
     request.send(body);
@@ -124,9 +124,9 @@ async function html(path) {
   const request = new XMLHttpRequest();
   request.open("GET", path);
   request.responseType = "document";
-  await ended(request);
-  const made = request.status === 200 && request.responseXML?.body.firstElementChild;
-  if (made) return made;
+  await sendAndWait(request);
+  const element = request.status === 200 && request.responseXML?.body.firstElementChild;
+  if (element) return element;
   await send(path); // throws the service's error
   throw new ServiceError(NO_ANSWER);
 }
@@ -151,8 +151,8 @@ export const draft = (id) => get(`/drafts/${part(id)}`);
  * @param {AbortSignal} signal  aborting it stops the service's check, too
  */
 export async function* check({ text, question, references }, settings, signal) {
-  const given = references.filter((one) => one.trim());
-  const body = { text, question: question || null, references: given, ...settings };
+  const filled = references.filter((reference) => reference.trim());
+  const body = { text, question: question || null, references: filled, ...settings };
   for await (const event of events(post("/check", body, { signal }))) {
     yield event;
     if (event.name === "done" || event.name === "error") return;
@@ -169,9 +169,9 @@ export async function* check({ text, question, references }, settings, signal) {
  */
 export function score({ units, evidence, passages, sources, sentences, mode, tie, failures, scores }, selection) {
   // After a check that ended early, a claim that was not judged must not count as not found.
-  const judged = new Set(scores.verdicts.map((one) => one.unit_id));
+  const judged = new Set(scores.verdicts.map((verdict) => verdict.unit_id));
   const body = {
-    fact_units: units.filter((one) => judged.has(one.unit_id)).map(({ unit_id, sentence_index }) => ({ unit_id, sentence_index })),
+    fact_units: units.filter((unit) => judged.has(unit.unit_id)).map(({ unit_id, sentence_index }) => ({ unit_id, sentence_index })),
     evidence: evidence.map(({ unit_id, source, passage_id, outcome, reason }) => ({ unit_id, source, passage_id, outcome, reason })),
     passages: Object.values(passages).map(({ passage_id, source_category }) => ({ passage_id, source_category })),
     sources,
@@ -202,7 +202,8 @@ export function fileOf({ id, run, response }, { without_passages: without, witho
 }
 
 /**
- * Return the finished runs, the newest first; with their figures also those that cannot be read.
+ * Return the finished runs, the newest first. With `figures` they have their figures, and the runs
+ * that cannot be read are among them.
  *
  * @param {boolean} [figures]
  * @returns {Promise<S.Run[]>}
@@ -218,13 +219,13 @@ export const deleteRun = (run) => send(inRun(run), { method: "DELETE" });
 /** @param {string} run */
 export const restoreRun = (run) => send(inRun(run, "restore"), { method: "POST" });
 
-/** Return a result with the draft that it is of. @param {string} id */
+/** Return a result with the draft that was checked. @param {string} id */
 export async function result(id) {
   const { request, status, seconds, problem, ...whole } = await get(`/results/${part(id)}`);
   const { text, question, references, language, ...asked } = request;
   const settings = Object.fromEntries(Object.entries(asked).map(([name, value]) => [name, textOf(value)]));
   const shown = shownOf(whole);
-  // As while it ran: a check that ended early has counts in place of a headline.
+  // A check that ended early has counts in place of a headline, as while it ran.
   if (status !== "done") shown.checked.scores.headline = "";
   return {
     ...shown,
@@ -265,7 +266,7 @@ export async function responses(run, filters, before) {
 export const response = async (run, id) => shownOf(await get(inRun(run, `responses/${part(id)}`)));
 
 /**
- * Return a checked response of the service as the page has it.
+ * Return a checked response of the service as the page's state has it.
  *
  * @param {any} whole
  * @returns {{checked: T.Checked} & Pick<S.State, "labels" | "saves">}
@@ -281,7 +282,7 @@ function shownOf({ fact_units: units, passages, labels, id = null, ...whole }) {
 }
 
 /** @param {T.Passage[]} passages @returns {T.Checked["passages"]} */
-export const byId = (passages) => Object.fromEntries(passages.map((one) => [one.passage_id, one]));
+export const byId = (passages) => Object.fromEntries(passages.map((passage) => [passage.passage_id, passage]));
 
 /**
  * Save the label of a claim, even if the page is left meanwhile.
@@ -327,21 +328,21 @@ export const uploads = () => get("/upload");
  * @param {File} file
  * @param {string} map
  * @param {Record<string, S.Value>} settings
- * @param {(bytes: number) => void} sent  is called as it is sent
+ * @param {(bytes: number) => void} sent  is called with the bytes sent so far
  * @returns {Promise<S.UploadStatus>}
  */
 export async function upload(file, map, settings, sent) {
-  // Lists in words, since a query cannot have an empty one.
+  // Lists as text, since a query cannot have an empty list: a comma stands for it.
   const words = Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, Array.isArray(value) ? value.join(",") || "," : value]));
   await bytesOf(file.slice(0, 1)); // the request itself does not say that the file has changed
   const request = new XMLHttpRequest(); // fetch does not say how much is sent
   request.open("POST", `/upload?${queryOf({ name: file.name, map, ...words })}`);
   request.upload.onprogress = ({ loaded }) => sent(loaded);
-  await ended(request, file);
-  return json(answered(request.status ? new Response(request.response, { status: request.status }) : null));
+  await sendAndWait(request, file);
+  return json(okResponse(request.status ? new Response(request.response, { status: request.status }) : null));
 }
 
-/** How many of the first and of the last bytes of a file say what it is. */
+/** How many bytes of each end of a file are sent to recognise its format. */
 const PART = 1 << 18;
 
 /** Return what a file is, by its first and last bytes. @param {File} file @returns {Promise<S.Recognised>} */

@@ -12,12 +12,12 @@
  *
  * @typedef {object} Derived
  * @property {Facts} facts
- * @property {T.Scores} scores  of the selection; the earlier ones until the service has answered
+ * @property {T.Scores} scores  of the selection; until the service has answered, the scores before it
  * @property {(row: T.Evidence) => boolean} keeps
  * @property {Map<string, T.Verdict>} verdicts  of a unit, in the mode that is shown
  * @property {T.Mode} mode  the mode that is shown
  * @property {boolean} changed  whether some evidence is excluded
- * @property {boolean} rescored  whether the scores leave out evidence: then the earlier ones stand beside them
+ * @property {boolean} rescored  whether the scores leave out evidence: then the scores of all evidence stand beside them
  */
 
 /** How many characters of a passage replace a missing title. */
@@ -31,13 +31,13 @@ const known = new WeakMap();
  * @returns {Facts}
  */
 export function factsOf(checked) {
-  const found = known.get(checked);
-  if (found) return found;
+  const knownFacts = known.get(checked);
+  if (knownFacts) return knownFacts;
   const facts = {
     unitsBySentence: Map.groupBy(checked.units, (unit) => unit.sentence_index),
     evidenceByUnit: Map.groupBy(checked.evidence, (row) => row.unit_id),
     sentenceOf: new Map(checked.units.map((unit) => [unit.unit_id, unit.sentence_index])),
-    costs: new Map(checked.usage.map((one) => [one.request_id, one.cost_usd])),
+    costs: new Map(checked.usage.map((request) => [request.request_id, request.cost_usd])),
     sharers: Map.groupBy(checked.evidence, (row) => row.request_id ?? ""),
   };
   known.set(checked, facts);
@@ -81,13 +81,13 @@ export function shownOpen(checked, open) {
   const { unitsBySentence, evidenceByUnit } = factsOf(checked);
   const { sentences } = checked.scores;
   const first =
-    sentences.find((one) => one.state === "contradicted") ??
-    sentences.find((one) => unitsBySentence.get(one.sentence_index)?.some((unit) => evidenceByUnit.has(unit.unit_id)));
+    sentences.find((sentence) => sentence.state === "contradicted") ??
+    sentences.find((sentence) => unitsBySentence.get(sentence.sentence_index)?.some((unit) => evidenceByUnit.has(unit.unit_id)));
   return { ...open, sentence: first?.sentence_index ?? null };
 }
 
 /** @param {T.Selection} selection */
-export const isSelective = (selection) => Object.values(selection).some((one) => one.length > 0);
+export const isSelective = (selection) => Object.values(selection).some((excluded) => excluded.length > 0);
 
 /** @param {T.Passage | undefined} passage */
 export const categoryOf = (passage) => passage?.source_category || "other";
@@ -117,7 +117,7 @@ export function documentsOf(checked, sentence) {
   /** @param {T.Evidence} row */
   const keyOf = (row) => checked.passages[row.passage_id ?? ""]?.url || row.passage_id || "";
   const ofSentence = Map.groupBy(here, keyOf);
-  const found = [...Map.groupBy(rows, keyOf)].map(([key, of]) => {
+  const documents = [...Map.groupBy(rows, keyOf)].map(([key, of]) => {
     const passages = [...new Set(of.map((row) => row.passage_id ?? ""))];
     const first = checked.passages[passages[0]];
     return {
@@ -130,7 +130,7 @@ export function documentsOf(checked, sentence) {
       sentenceShare: here.length ? (ofSentence.get(key)?.length ?? 0) / here.length : null,
     };
   });
-  return found.sort((one, other) => other.nEvidence - one.nEvidence || (one.key < other.key ? -1 : 1));
+  return documents.sort((document, other) => other.nEvidence - document.nEvidence || (document.key < other.key ? -1 : 1));
 }
 
 /**

@@ -16,13 +16,13 @@
  * @property {(...args: any[]) => Element_} view
  * @property {readonly any[]} args
  * @property {string | number | undefined} key
- * @property {Element_ | null} made
+ * @property {Element_ | null} element  that `view` returned last
  * @property {any} node
  *
  * @typedef {{text: string, key: undefined, node: any}} Text_
  * @typedef {Element_ | Memo | Text_} Child
- * @typedef {Element_ | Memo | string | number | null | undefined | false} One
- * @typedef {One | (One | One[])[]} Given
+ * @typedef {Element_ | Memo | string | number | null | undefined | false} Content
+ * @typedef {Content | (Content | Content[])[]} Contents
  */
 
 /** What `patch` rendered last. @type {WeakMap<Element, Child[]>} */
@@ -37,7 +37,7 @@ const NO_PROPS = {};
  *
  * @param {string} tag
  * @param {Record<string, any> | null} [props]
- * @param {...Given} children
+ * @param {...Contents} children
  * @returns {Element_}
  */
 export function h(tag, props, ...children) {
@@ -55,19 +55,19 @@ export function h(tag, props, ...children) {
  * @returns {Memo}
  */
 export function memo(key, view, ...args) {
-  return { view, args, key, made: null, node: null };
+  return { view, args, key, element: null, node: null };
 }
 
 /**
- * Update the children of `parent` to match `given`.
+ * Update the children of `parent` to match `content`.
  *
  * @param {Element} parent
- * @param {...Given} given
+ * @param {...Contents} content
  */
-export function patch(parent, ...given) {
+export function patch(parent, ...content) {
   const before = rendered.get(parent);
   const focused = /** @type {HTMLElement | null} */ (document.activeElement);
-  const children = flat(given);
+  const children = flat(content);
   if (!before) parent.replaceChildren();
   // After an exception the children are unknown: the next call makes all of them anew.
   rendered.delete(parent);
@@ -97,17 +97,17 @@ export function placeInList() {
 /**
  * Return the given values as a flat list of children, with adjacent texts joined.
  *
- * @param {any[]} given
+ * @param {any[]} values
  * @param {Child[]} [children]  the list that they are added to
  */
-function flat(given, children = []) {
-  for (const one of given) {
+function flat(values, children = []) {
+  for (const value of values) {
     const last = children.at(-1);
-    if (Array.isArray(one)) flat(one, children);
-    else if (typeof one === "object" && one) children.push(one);
-    else if (!one && one !== 0) continue;
-    else if (last && "text" in last) last.text += one;
-    else children.push({ text: String(one), key: undefined, node: null });
+    if (Array.isArray(value)) flat(value, children);
+    else if (typeof value === "object" && value) children.push(value);
+    else if (!value && value !== 0) continue;
+    else if (last && "text" in last) last.text += value;
+    else children.push({ text: String(value), key: undefined, node: null });
   }
   return children;
 }
@@ -126,15 +126,15 @@ const kindOf = (child) => ("text" in child ? "#text" : "view" in child ? child.v
  * @param {Child[]} after
  * @returns {(Child | undefined)[]}
  */
-function matched(before, after) {
+function reusedChildren(before, after) {
   // Usually there are no children yet, or the same ones in the same order.
   if (before.length === 0) return before;
-  if (before.length === after.length && before.every((one, at) => one.key === after[at].key && kindOf(one) === kindOf(after[at]))) return before;
+  if (before.length === after.length && before.every((child, at) => child.key === after[at].key && kindOf(child) === kindOf(after[at]))) return before;
   const kinds = Map.groupBy(before, kindOf);
   const left = new Map([...kinds].map(([kind, of]) => [kind, Map.groupBy(of, (child) => child.key)]));
-  const found = after.map((child) => left.get(kindOf(child))?.get(child.key)?.shift());
+  const reused = after.map((child) => left.get(kindOf(child))?.get(child.key)?.shift());
   for (const keys of left.values()) for (const others of keys.values()) for (const { node } of others) node.remove();
-  return found;
+  return reused;
 }
 
 /**
@@ -143,10 +143,10 @@ function matched(before, after) {
  * @param {Child[]} after
  */
 function patchChildren(parent, before, after) {
-  const found = matched(before, after);
+  const reused = reusedChildren(before, after);
   let next = parent.firstChild;
   after.forEach((child, at) => {
-    const node = render(found[at], child);
+    const node = render(reused[at], child);
     if (node === next) next = node.nextSibling;
     else parent.insertBefore(node, next);
   });
@@ -165,8 +165,8 @@ function render(before, after) {
     if (before?.text !== after.text) after.node.nodeValue = after.text;
   } else if ("view" in after) {
     const same = before && after.args.every((argument, at) => Object.is(argument, before.args[at]));
-    after.made = same ? before.made : after.view(...after.args);
-    after.node = same ? before.node : render(before?.made, /** @type {Element_} */ (after.made));
+    after.element = same ? before.element : after.view(...after.args);
+    after.node = same ? before.node : render(before?.element, /** @type {Element_} */ (after.element));
   } else {
     after.node = before?.node ?? document.createElement(after.tag);
     // A select has a value only once it has its options.

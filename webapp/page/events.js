@@ -34,22 +34,22 @@ const NO_SCORES = {
 export function afterEvent({ checked, job }, name, data) {
   if (name === "started") {
     const { id, mode, tie, sources } = data;
-    return { checked, job: { ...job, asked: { id, mode, tie, sources }, stages: [stage("extract", 0)] } };
+    return { checked, job: { ...job, asked: { id, mode, tie, sources }, stages: [newStage("extract", 0)] } };
   }
   if (name === "extracted" && job.asked) {
-    const { fact_units: units, ...found } = data;
-    const sentences = found.sentences.map((/** @type {T.Sentence} */ { sentence_index }) => ({ ...NO_EVIDENCE, sentence_index }));
+    const { fact_units: units, ...extraction } = data;
+    const sentences = extraction.sentences.map((/** @type {T.Sentence} */ { sentence_index }) => ({ ...NO_EVIDENCE, sentence_index }));
     const scores = { ...NO_SCORES, sentences };
     return {
-      checked: { ...found, ...job.asked, units, evidence: [], passages: {}, run: null, scores },
-      job: { ...job, stages: finished([stage("extract", units.length)]) },
+      checked: { ...extraction, ...job.asked, units, evidence: [], passages: {}, run: null, scores },
+      job: { ...job, stages: allFinished([newStage("extract", units.length)]) },
     };
   }
   if (name === "asking") {
-    // In mode seq a source is asked when the one before is finished; otherwise all are asked at
+    // In mode seq a source is asked when the source before it is finished; otherwise all are asked at
     // once.
-    const stages = job.asked?.mode === "seq" ? finished(job.stages) : job.stages;
-    return { checked, job: { ...job, stages: [...stages, stage(data.source, data.unit_ids.length)] } };
+    const stages = job.asked?.mode === "seq" ? allFinished(job.stages) : job.stages;
+    return { checked, job: { ...job, stages: [...stages, newStage(data.source, data.unit_ids.length)] } };
   }
   if (name === "checked" && checked) return afterAnswer(checked, job, data);
   if (name === "scores") return { checked: checked && { ...checked, scores: data }, job };
@@ -57,7 +57,7 @@ export function afterEvent({ checked, job }, name, data) {
     // Only now it is known which sources were judged.
     const whole = checked && { ...checked, basis: data.basis, id: data.id };
     const { seconds, not_kept: notKept } = data;
-    return { checked: whole, job: { ...job, status: "done", seconds, notKept, stages: finished(job.stages) } };
+    return { checked: whole, job: { ...job, status: "done", seconds, notKept, stages: allFinished(job.stages) } };
   }
   if (name === "error") return { checked, job: { ...job, status: "failed", problem: data } };
   return { checked, job };
@@ -73,11 +73,11 @@ export function afterEvent({ checked, job }, name, data) {
 function afterAnswer(checked, job, data) {
   const units = new Set(data.evidence.map((/** @type {T.Evidence} */ row) => row.unit_id));
   const sentences = [...checked.scores.sentences];
-  for (const one of data.sentence_scores) sentences[one.sentence_index] = one;
+  for (const sentence of data.sentence_scores) sentences[sentence.sentence_index] = sentence;
   const verdicts = [...checked.scores.verdicts, ...data.verdicts];
-  const stages = job.stages.map((one) => {
-    const done = one.done + (one.name === data.source ? units.size : 0);
-    return { ...one, done, finished: one.finished || done >= one.of };
+  const stages = job.stages.map((stage) => {
+    const done = stage.done + (stage.name === data.source ? units.size : 0);
+    return { ...stage, done, finished: stage.finished || done >= stage.of };
   });
   return {
     checked: {
@@ -93,7 +93,7 @@ function afterAnswer(checked, job, data) {
 }
 
 /** @param {string} name @param {number} of @returns {S.Stage} */
-const stage = (name, of) => ({ name, done: 0, of, finished: false });
+const newStage = (name, of) => ({ name, done: 0, of, finished: false });
 
 /** @param {S.Stage[]} stages */
-const finished = (stages) => stages.map((one) => ({ ...one, finished: true }));
+const allFinished = (stages) => stages.map((stage) => ({ ...stage, finished: true }));

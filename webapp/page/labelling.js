@@ -14,7 +14,7 @@ const NO_LABEL = { label: null, note: null };
 /** @param {S.Store} store */
 export function labelActions({ get, set }) {
   /**
-   * Requests that wait for the current one, by response and unit.
+   * Requests that wait for the end of the current request, by response and unit.
    *
    * @type {Map<string, () => Promise<void>>}
    */
@@ -40,9 +40,9 @@ export function labelActions({ get, set }) {
       const { checked, labels } = get();
       if (!checked) return;
       const { [unit]: before = NO_LABEL, ...others } = labels;
-      const given = { ...before, ...change };
-      const removed = given.label === null;
-      const now = removed ? others : { ...others, [unit]: given };
+      const humanLabel = { ...before, ...change };
+      const removed = humanLabel.label === null;
+      const now = removed ? others : { ...others, [unit]: humanLabel };
       /** @param {S.State["saves"][string]} state */
       const mark = (state) =>
         set((at) => (at.checked === checked ? { saves: { ...at.saves, [unit]: state } } : {}));
@@ -51,7 +51,7 @@ export function labelActions({ get, set }) {
       mark("saving");
       waiting.set(key, async () => {
         try {
-          await api.label(checked, unit, removed ? NO_LABEL : given);
+          await api.label(checked, unit, removed ? NO_LABEL : humanLabel);
           if (!waiting.has(key)) mark("saved");
         } catch (error) {
           const { title, detail } = api.problemOf(error);

@@ -80,7 +80,7 @@ export function outcomeLabel(row) {
   return OUTCOMES[row.outcome] ?? OUTCOMES.error;
 }
 
-/** Return whether a row is no judgement, so that its claim may be an error. @param {T.Evidence} row */
+/** Return whether a row has no usable judgement: its claim may then be an error. @param {T.Evidence} row */
 export const isUnusable = (row) => row.outcome === "error" || row.reason === "unsupported_language";
 
 /** @param {T.Evidence} row */
@@ -90,9 +90,9 @@ const isRefusal = (row) =>
 /**
  * Return the label of a claim: its verdict, or why it has none.
  *
- * @param {number | null | undefined} label  undefined before its verdict
- * @param {readonly T.Evidence[]} all its evidence
- * @param {readonly T.Evidence[]} chosen the part of it that counts
+ * @param {number | null | undefined} label  undefined before the claim has a verdict
+ * @param {readonly T.Evidence[]} all  the claim's evidence
+ * @param {readonly T.Evidence[]} chosen  the evidence that counts
  * @returns {Label}
  */
 export function claimLabel(label, all, chosen) {

@@ -24,7 +24,7 @@ export const RESPONSE_ORDERS = /** @type {const} */ ([
   ["model", "by model"],
 ]);
 
-/** What runs are sorted by; those without it come last. @type {Record<string, (run: S.Run) => number | string | null>} */
+/** The values that runs are sorted by; runs without the value come last. @type {Record<string, (run: S.Run) => number | string | null>} */
 const KEYS = {
   date: (run) => run.finished_at || null,
   score: (run) => run.figures?.score ?? null,
@@ -34,26 +34,26 @@ const KEYS = {
 };
 
 /**
- * Return the runs that have a text in what is shown of them, in an order: the word of a key, with
- * `-` for the largest first.
+ * Return the runs whose words in the list contain the text of the filters, in the order `sort`: a
+ * name in `KEYS`, with `-` before it for the largest first.
  *
  * @param {S.Run[]} runs  the newest first
  * @param {S.Filters} filters
  */
 export function chosenRuns(runs, { text, sort }) {
   const wanted = text.trim().toLowerCase();
-  const found = runs.filter(({ run, title, judge, sources, mode, figures }) =>
+  const matches = runs.filter(({ run, title, judge, sources, mode, figures }) =>
     [run, title, judge, mode, ...sources, ...(figures?.models ?? [])].some((word) => word.toLowerCase().includes(wanted)),
   );
   const name = sort.replace("-", "");
-  if (!Object.hasOwn(KEYS, name)) return found;
+  if (!Object.hasOwn(KEYS, name)) return matches;
   const key = KEYS[name];
   const sign = sort.startsWith("-") ? -1 : 1;
-  /** @param {S.Run} one @param {S.Run} other */
-  function order(one, other) {
-    const [mine, theirs] = [key(one), key(other)];
+  /** @param {S.Run} run @param {S.Run} other */
+  function order(run, other) {
+    const [mine, theirs] = [key(run), key(other)];
     if (mine === null || theirs === null) return Number(mine === null) - Number(theirs === null);
     return sign * (typeof mine === "string" ? mine.localeCompare(String(theirs)) : mine - Number(theirs));
   }
-  return found.sort(order);
+  return matches.sort(order);
 }

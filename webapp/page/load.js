@@ -28,9 +28,9 @@ export function createLoader({ set }, act) {
     if (wanted === now || problem) return;
     now = wanted;
     try {
-      for await (const found of needed(state)) {
+      for await (const data of dataFor(state)) {
         if (now !== wanted) return;
-        set(found);
+        set(data);
       }
       act.followAll();
     } catch (error) {
@@ -47,7 +47,7 @@ export function createLoader({ set }, act) {
  * @param {S.State} state
  * @returns {AsyncGenerator<Partial<S.State>>}
  */
-async function* needed({ place, filters, options, examples, draft, listing, checked, job, runs: known }) {
+async function* dataFor({ place, filters, options, examples, draft, listing, checked, job, runs: known }) {
   const { view, run, result } = place;
   if (view === "check") {
     if (!options || examples.length === 0) {
@@ -63,20 +63,20 @@ async function* needed({ place, filters, options, examples, draft, listing, chec
   } else if (view === "response") {
     yield await api.response(run, place.response ?? "");
   } else {
-    const found = await api.responses(run, filters, listing);
-    yield { listing: found, reports: null };
+    const newListing = await api.responses(run, filters, listing);
+    yield { listing: newListing, reports: null };
     if (view === "reports") yield { reports: await api.reports(run) };
     if (view !== "compare") return;
     const runs = await api.runs();
     yield { runs, comparison: null };
-    const { baseline, models } = compared(place, found.overview, runs);
+    const { baseline, models } = compared(place, newListing.overview, runs);
     if (baseline || models.length > 0) yield { comparison: await api.comparison(run, baseline, models) };
   }
 }
 
 /**
  * Return a function that updates the scores after the selection of evidence has changed. Only one
- * request runs at a time; later changes are sent together when it is answered.
+ * request runs at a time; later changes are sent together once the service has answered.
  *
  * @param {S.Store} store
  */

@@ -16,7 +16,7 @@ const first = fromHash(location.hash);
 const store = createStore({ ...BEGINNING, ...first, theme: keptTheme(first.wrong) }, (state) => {
   const change = corrected(state);
   if (change) {
-    // Not a step of the reader's.
+    // A correction is not a step of the reader's.
     shown = step({ ...state, ...change });
     store.set(change);
     return;
@@ -58,9 +58,9 @@ function address(state) {
   const hash = toHash(state);
   const now = step(state);
   if (hash !== location.hash) {
-    // The name of a result arrives after the step to it.
-    const named = { ...state, place: { ...state.place, result: null } };
-    if (now === shown || step(named) === shown) history.replaceState(null, "", hash);
+    // The name of a result arrives after the step to that result, and is no step of its own.
+    const withoutName = { ...state, place: { ...state.place, result: null } };
+    if (now === shown || step(withoutName) === shown) history.replaceState(null, "", hash);
     else history.pushState(null, "", hash);
   }
   shown = now;
@@ -94,15 +94,15 @@ document.addEventListener("drop", (event) => {
 });
 
 window.addEventListener("popstate", () => {
-  const found = fromHash(location.hash);
+  const addressed = fromHash(location.hash);
   const before = store.get();
-  const check = found.place.view === "check";
-  const of = found.place.result;
-  const draft = check && !of ? found.draft : before.draft;
+  const check = addressed.place.view === "check";
+  const of = addressed.place.result;
+  const draft = check && !of ? addressed.draft : before.draft;
   const same =
-    JSON.stringify(found.place) === JSON.stringify(before.place) && (of ? !before.editing : draftKey(draft) === draftKey(before.draft));
-  shown = step({ ...before, ...found });
-  store.set({ ...(!same && { ...NO_RESULT, comparison: null }), ...found, draft });
+    JSON.stringify(addressed.place) === JSON.stringify(before.place) && (of ? !before.editing : draftKey(draft) === draftKey(before.draft));
+  shown = step({ ...before, ...addressed });
+  store.set({ ...(!same && { ...NO_RESULT, comparison: null }), ...addressed, draft });
 });
 
 store.set({});

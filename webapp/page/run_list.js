@@ -16,7 +16,7 @@ export function runActions({ set }, undoable) {
    * @param {string} run
    * @param {() => Promise<unknown>} work
    */
-  async function changed(run, work) {
+  async function changeRun(run, work) {
     try {
       await work();
       set({ runs: await api.runs(true) });
@@ -24,7 +24,7 @@ export function runActions({ set }, undoable) {
     } catch (error) {
       const { title, detail } = api.problemOf(error);
       const problem = `${title}: ${detail}`;
-      set(({ runs }) => ({ runs: runs?.map((one) => (one.run === run ? { ...one, problem } : one)), announcement: problem }));
+      set(({ runs }) => ({ runs: runs?.map((listed) => (listed.run === run ? { ...listed, problem } : listed)), announcement: problem }));
       return false;
     }
   }
@@ -42,16 +42,16 @@ export function runActions({ set }, undoable) {
     async renameRun({ run, title: before }, title) {
       set({ renaming: null });
       const isNew = title.trim() !== before;
-      if (isNew && (await changed(run, () => api.renameRun(run, title)))) {
-        undoable(`Renamed ${before}`, () => changed(run, () => api.renameRun(run, before)));
+      if (isNew && (await changeRun(run, () => api.renameRun(run, title)))) {
+        undoable(`Renamed ${before}`, () => changeRun(run, () => api.renameRun(run, before)));
       }
     },
     /** @param {S.Run} run */
     async deleteRun({ run, title }) {
       const goOn = placeInList();
-      if (await changed(run, () => api.deleteRun(run))) {
+      if (await changeRun(run, () => api.deleteRun(run))) {
         void goOn();
-        undoable(`Deleted ${title}`, () => changed(run, () => api.restoreRun(run)));
+        undoable(`Deleted ${title}`, () => changeRun(run, () => api.restoreRun(run)));
       }
     },
   };

@@ -1,6 +1,6 @@
 /**
  * The settings of a check, as the service describes them in `GET /options`: the page knows none of
- * their values or bounds. A draft has those that it changes, by name and as text.
+ * their values or bounds. A draft has only the settings that it changes, by name and as text.
  */
 
 /** @import * as S from "./state.js" */
@@ -14,7 +14,7 @@ export const NOTHING = ",";
  * @param {S.Options} options
  * @param {string} name
  */
-export const settingOf = (options, name) => options.settings.find((one) => one.name === name);
+export const settingOf = (options, name) => options.settings.find((setting) => setting.name === name);
 
 /**
  * Return the value of a setting where a draft does not change it, as text.
@@ -37,7 +37,7 @@ export const valueOf = (options, settings, name) => settings[name] ?? usualOf(op
 export const textOf = (value) => (value === null ? "" : Array.isArray(value) ? value.join(",") : String(value));
 
 /** Return the items of a list. @param {string} text */
-export const itemsOf = (text) => text.split(",").map((one) => one.trim()).filter(Boolean);
+export const itemsOf = (text) => text.split(",").map((item) => item.trim()).filter(Boolean);
 
 /**
  * Return the names of the sources that are asked, in their order.
@@ -55,11 +55,11 @@ export const sourcesOf = (options, settings) => itemsOf(valueOf(options, setting
  */
 export function judgeOf(options, settings) {
   const name = valueOf(options, settings, "judge");
-  return options.judges.find((one) => one.judge === name);
+  return options.judges.find((judge) => judge.judge === name);
 }
 
 /**
- * Return why a setting has no effect, "" where it has.
+ * Return why a setting has no effect, "" where it has an effect.
  *
  * @param {S.Options} options
  * @param {S.Settings} settings
@@ -69,7 +69,7 @@ export function whyUnused(options, settings, { name, always, needs }) {
   const asked = sourcesOf(options, settings);
   const judge = judgeOf(options, settings);
   const users = options.sources.filter(({ source }) => asked.includes(source));
-  if (!always && ![...users, ...(judge ? [judge] : [])].some((one) => one.options.includes(name))) {
+  if (!always && ![...users, ...(judge ? [judge] : [])].some((user) => user.options.includes(name))) {
     return "no chosen source or judge uses it";
   }
   const missing = Object.entries(needs).find(([other, value]) => valueOf(options, settings, other) !== value);
@@ -87,19 +87,19 @@ export function whyUnused(options, settings, { name, always, needs }) {
  * @returns {Record<string, S.Value>}
  */
 export function sentOf(options, settings) {
-  const used = options.settings.filter((one) => one.name in settings && !whyUnused(options, settings, one));
-  return Object.fromEntries(used.map((one) => [one.name, typed(one, settings[one.name])]));
+  const used = options.settings.filter((setting) => setting.name in settings && !whyUnused(options, settings, setting));
+  return Object.fromEntries(used.map((setting) => [setting.name, fieldValue(setting, settings[setting.name])]));
 }
 
 /**
- * Return a value as its field takes it. What is no number is sent as it is: the service says why it
- * is refused.
+ * Return a value as its field takes it. A text that is not a number is sent unchanged: the service
+ * says why it refuses that text.
  *
  * @param {S.Setting} setting
  * @param {string} text
  * @returns {S.Value}
  */
-function typed({ kind }, text) {
+function fieldValue({ kind }, text) {
   if (kind === "list") return itemsOf(text);
   if (kind === "switch") return text === "true";
   return kind === "number" && Number.isFinite(Number(text)) ? Number(text) : text;

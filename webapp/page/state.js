@@ -29,7 +29,7 @@
  * @property {Problem | null} problem
  * @property {Pick<T.Checked, "id" | "mode" | "tie" | "sources"> | null} asked  its rules and sources
  * @property {string | null} notKept  why the service does not keep the result
- * @property {Silence[]} silent  endpoints that the service waits for, the longest first; or the service
+ * @property {Silence[]} silent  endpoints that the service waits for, the longest first; or the service itself
  *
  * @typedef {object} Silence
  * @property {string} endpoint
@@ -48,7 +48,7 @@
  *
  * @typedef {object} Opened  The open parts of a checked text.
  * @property {number | null} sentence
- * @property {string | null} claim  whose evidence is open; "" for none, null for the first of the sentence
+ * @property {string | null} claim  the claim whose evidence is open; "" for none, null for the first of the sentence
  * @property {boolean} all  every sentence and claim
  * @property {boolean} closed  by the reader, so that nothing opens by itself
  * @property {readonly string[]} whole  passages that are shown whole
@@ -89,7 +89,7 @@
  * @property {number | null} low
  * @property {number | null} high
  * @property {boolean} whole
- * @property {boolean} always  whether every check uses it, not certain sources or judges alone
+ * @property {boolean} always  whether every check uses it, rather than only certain sources or judges
  * @property {Record<string, string>} needs  other settings, with the values that it is used with
  *
  * @typedef {object} Options  What the service offers, and its settings.
@@ -193,12 +193,13 @@
  * @typedef {object} Recognised  What the service says of a file by its first and last bytes.
  * @property {string} kind  its format, in words; "" until the service has answered
  * @property {string[]} columns  none where these bytes do not have them
- * @property {Record<string, string>} fields  the column of each
+ * @property {Record<string, string>} fields  the column of each field of a record
  * @property {string} refused  why it cannot be evaluated and what to do, "" where it can
  * @property {boolean} is_text  a text in place of data
  *
  * @typedef {Recognised & {file: File, key: number, sent: number | null, problem: Problem | null}} FileDraft
- *   A chosen file; `fields` as the reader has chosen them, `sent` bytes while it is sent.
+ *   A chosen file; `fields` as the reader has chosen them, `sent` the bytes sent so far, null
+ *   unless the file is being sent.
  *
  * @typedef {object} Undo
  * @property {string} text  what was done

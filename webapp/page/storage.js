@@ -45,7 +45,7 @@ export function textOf(id, wrong) {
     const content = JSON.parse(stored);
     if (isContent(content)) return content;
   } catch {
-    // It is named as any other that cannot be used.
+    // Reported below, like any other text that cannot be used.
   }
   wrong.push("the text that this tab kept: it cannot be read");
   return null;
@@ -53,12 +53,12 @@ export function textOf(id, wrong) {
 
 /** @param {any} value  of the storage */
 const isContent = (value) =>
-  [value?.text, value?.question, ...[value?.references].flat()].every((one) => typeof one === "string") && Array.isArray(value.references);
+  [value?.text, value?.question, ...[value?.references].flat()].every((text) => typeof text === "string") && Array.isArray(value.references);
 
-/** Return the colours that this browser keeps. @param {string[]} wrong  is extended where it cannot be used */
+/** Return the theme that this browser keeps. @param {string[]} wrong  is extended where the theme cannot be used */
 export function keptTheme(wrong) {
   const value = read(() => localStorage.getItem("theme")) ?? "auto";
-  const theme = THEMES.find((one) => one === value);
+  const theme = THEMES.find((name) => name === value);
   if (!theme) wrong.push(named("theme", value, among(THEMES)));
   return theme ?? "auto";
 }
@@ -68,7 +68,7 @@ export function keepTheme(theme) {
   read(() => localStorage.setItem("theme", theme));
 }
 
-/** Return what a storage answers; null where it is full, or the browser has none. @template Answer @param {() => Answer} ask */
+/** Return what a storage answers; null where the storage is full, or the browser has none. @template Answer @param {() => Answer} ask */
 function read(ask) {
   try {
     return ask();

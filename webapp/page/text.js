@@ -23,23 +23,23 @@ export function spansOf(text, sentences, layout) {
   const points = Array.from(text);
   /** @type {Map<number, Span>} */
   const lasts = new Map();
-  const found = layout.map(({ cells }) =>
+  const blocks = layout.map(({ cells }) =>
     cells.map((ranges) => {
       /** @type {Span[]} */
       const spans = [];
       for (const { start, end, style } of ranges) {
         for (let at = start; at < end; ) {
-          const inside = sentences.find((one) => one.start <= at && at < one.end);
-          const next = sentences.find((one) => one.start > at);
+          const inside = sentences.find((sentence) => sentence.start <= at && at < sentence.end);
+          const next = sentences.find((sentence) => sentence.start > at);
           const upto = Math.min(end, inside?.end ?? next?.start ?? end);
-          const sentence = inside?.sentence_index ?? null;
+          const index = inside?.sentence_index ?? null;
           const part = { text: points.slice(at, upto).join(""), style };
           const before = spans.at(-1);
-          if (before?.sentence === sentence) before.parts.push(part);
+          if (before?.sentence === index) before.parts.push(part);
           else {
-            const span = { sentence, last: false, follows: sentence !== null && lasts.has(sentence), parts: [part] };
+            const span = { sentence: index, last: false, follows: index !== null && lasts.has(index), parts: [part] };
             spans.push(span);
-            if (sentence !== null) lasts.set(sentence, span);
+            if (index !== null) lasts.set(index, span);
           }
           at = upto;
         }
@@ -48,7 +48,7 @@ export function spansOf(text, sentences, layout) {
     }),
   );
   for (const span of lasts.values()) span.last = true;
-  return found;
+  return blocks;
 }
 
 /**
@@ -65,8 +65,8 @@ export function findQuote(text, quote) {
   const at = text.indexOf(wanted);
   if (at >= 0) return [at, at + wanted.length];
   const pattern = wanted.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&").replace(/\s+/g, "\\s+");
-  const found = new RegExp(pattern, "u").exec(text);
-  return found && [found.index, found.index + found[0].length];
+  const match = new RegExp(pattern, "u").exec(text);
+  return match && [match.index, match.index + match[0].length];
 }
 
 /**
@@ -109,8 +109,8 @@ export function money(dollars) {
   return dollars === 0 ? "free" : `$${dollars.toFixed(dollars < 0.01 ? 6 : 2)}`;
 }
 
-/** @param {number} n @param {string} one  what is counted */
-export const counted = (n, one) => `${grouped(n)} ${one}${n === 1 ? "" : "s"}`;
+/** @param {number} n @param {string} noun  what is counted, in the singular */
+export const counted = (n, noun) => `${grouped(n)} ${noun}${n === 1 ? "" : "s"}`;
 
 /**
  * Return the address if a link may go there: only http(s), never a script.
@@ -126,9 +126,9 @@ export const safeLink = (url) => (url && /^https?:\/\//i.test(url) && URL.canPar
  * @param {Record<string, unknown>} fields
  */
 export function queryOf(fields) {
-  const pairs = Object.entries(fields).flatMap(([name, value]) => [value].flat().map((one) => [name, one]));
-  const given = pairs.filter(([, one]) => one || one === 0);
-  return new URLSearchParams(given.map(([name, one]) => [String(name), String(one)])).toString();
+  const pairs = Object.entries(fields).flatMap(([name, value]) => [value].flat().map((item) => [name, item]));
+  const filled = pairs.filter(([, item]) => item || item === 0);
+  return new URLSearchParams(filled.map(([name, item]) => [String(name), String(item)])).toString();
 }
 
 /**

@@ -99,7 +99,7 @@
  * @property {number} n_judgements  the judgements that were asked for
  * @property {number} n_unusable  of these, failed or in an unsupported language
  * @property {string} words  the score with its coverage, or why none is shown
- * @property {string} beside  what to show beside it, or empty
+ * @property {string} beside  what to show beside the score, or empty
  *
  * @typedef {object} Contribution
  * @property {Mode} mode
@@ -154,7 +154,7 @@
  * @property {string[]} sources
  * @property {string} language
  * @property {string} trust  how far the verdicts can be trusted, empty where nothing was judged
- * @property {string} judged_by  the same in figures, empty where none are known
+ * @property {string} judged_by  the figures behind `trust`, empty where none are known
  *
  * @typedef {object} Block  A block of the text as Markdown reads it.
  * @property {"paragraph" | "heading" | "item" | "row" | "quote" | "code" | "rule"} kind

@@ -13,7 +13,7 @@ import { refusalOf } from "./view/upload.js";
  *   edit: (change: Partial<S.Draft>) => void,
  *   go: (place: Partial<S.Place>, more?: Partial<S.State>) => void,
  *   undoable: (text: string, undo: () => unknown) => void,
- * }} others  actions that these use
+ * }} others  actions of the page that those on files use
  */
 export function uploadActions({ get, set }, { edit, go, undoable }) {
   /** @type {Set<string>} */
@@ -24,16 +24,16 @@ export function uploadActions({ get, set }, { edit, go, undoable }) {
   const change = (change) => set(({ upload }) => ({ upload: { ...upload, ...change } }));
 
   /** @param {number} key @param {Partial<S.FileDraft>} more */
-  const changeFile = (key, more) => change({ files: get().upload.files.map((one) => (one.key === key ? { ...one, ...more } : one)) });
+  const changeFile = (key, more) => change({ files: get().upload.files.map((draft) => (draft.key === key ? { ...draft, ...more } : draft)) });
 
   /** @param {number} key */
-  const removeFile = (key) => change({ files: get().upload.files.filter((one) => one.key !== key) });
+  const removeFile = (key) => change({ files: get().upload.files.filter((draft) => draft.key !== key) });
 
   /** Run an action, and show its error if it fails. @param {() => Promise<void>} work */
-  const tried = (work) => work().catch((error) => change({ problem: api.problemOf(error) }));
+  const attempt = (work) => work().catch((error) => change({ problem: api.problemOf(error) }));
 
   /** Run an action on a file, and show its error beside it. @param {number} key @param {() => Promise<void>} work */
-  const triedFile = (key, work) => work().catch((error) => changeFile(key, { sent: null, problem: api.problemOf(error) }));
+  const attemptOnFile = (key, work) => work().catch((error) => changeFile(key, { sent: null, problem: api.problemOf(error) }));
 
   /** @param {S.UploadStatus} status */
   function show(status) {
@@ -41,16 +41,16 @@ export function uploadActions({ get, set }, { edit, go, undoable }) {
     const others = uploads.filter(({ id }) => id !== status.id);
     if (status.state === "deleted") set({ uploads: others });
     else if (others.length === uploads.length) set({ uploads: [status, ...uploads] });
-    else set({ uploads: uploads.map((one) => (one.id === status.id ? status : one)) });
+    else set({ uploads: uploads.map((upload) => (upload.id === status.id ? status : upload)) });
   }
 
   /** @param {string} id */
   async function follow(id) {
     if (followed.has(id)) return;
     followed.add(id);
-    await tried(async () => {
+    await attempt(async () => {
       for await (const { data } of api.followUpload(id)) show(data);
-      const state = get().uploads.find((one) => one.id === id)?.state;
+      const state = get().uploads.find((upload) => upload.id === id)?.state;
       set({ runs: await api.runs(true), announcement: `The upload is ${state}` });
     });
     followed.delete(id);
@@ -77,10 +77,10 @@ export function uploadActions({ get, set }, { edit, go, undoable }) {
     const drafts = files.map((file) => ({ ...unread, file, key: ++chosen }));
     go({ view: "runs" }, { upload: { files: [...get().upload.files, ...drafts], problem: null } });
     for (const { file, key } of drafts) {
-      void triedFile(key, async () => {
-        const found = await api.recognise(file);
-        changeFile(key, found);
-        if (found.refused) set({ announcement: `${file.name}: ${found.refused}` });
+      void attemptOnFile(key, async () => {
+        const recognised = await api.recognise(file);
+        changeFile(key, recognised);
+        if (recognised.refused) set({ announcement: `${file.name}: ${recognised.refused}` });
       });
     }
   }
@@ -112,15 +112,15 @@ export function uploadActions({ get, set }, { edit, go, undoable }) {
     /** Send the files that can be evaluated, one after the other. */
     async upload() {
       const { upload, options } = get();
-      for (const one of upload.files) {
-        if (one.sent === null && refusalOf(one, options) === "") await triedFile(one.key, () => send(one));
+      for (const draft of upload.files) {
+        if (draft.sent === null && refusalOf(draft, options) === "") await attemptOnFile(draft.key, () => send(draft));
       }
     },
     /** @param {string} id */
-    stopUpload: (id) => tried(async () => show(await api.stopUpload(id))),
+    stopUpload: (id) => attempt(async () => show(await api.stopUpload(id))),
     /** @param {S.UploadStatus} upload */
     deleteUpload: ({ id, name }) =>
-      tried(async () => {
+      attempt(async () => {
         const goOn = placeInList();
         show(await api.stopUpload(id));
         void goOn();
@@ -131,14 +131,14 @@ export function uploadActions({ get, set }, { edit, go, undoable }) {
       }),
     /** @param {string} id */
     resumeUpload: (id) =>
-      tried(async () => {
+      attempt(async () => {
         show(await api.againUpload(id, "resume"));
         void follow(id);
       }),
     /** Follow all unfinished uploads. */
     followAll() {
-      for (const one of get().uploads) {
-        if (one.state === "waiting" || one.state === "running") void follow(one.id);
+      for (const upload of get().uploads) {
+        if (upload.state === "waiting" || upload.state === "running") void follow(upload.id);
       }
     },
   };

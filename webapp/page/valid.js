@@ -4,7 +4,7 @@
  */
 
 import { chosenRuns } from "./lists.js";
-import { itemsOf } from "./settings.js";
+import { itemsOf, settingOf } from "./settings.js";
 import { PAGE_SIZE } from "./state.js";
 
 /** @import * as S from "./state.js" */
@@ -15,7 +15,7 @@ const MOST = 80;
 
 /** @typedef {ReturnType<typeof readerOf>} Reader */
 
-/** Return the name of a value that cannot be used. @param {string} name @param {string} value @param {string} why */
+/** Return the words that name a value that cannot be used. @param {string} name @param {string} value @param {string} why */
 export const named = (name, value, why) => `${name} “${value.length > MOST ? `${value.slice(0, MOST)}…` : value}”: ${why}`;
 
 /** @param {readonly string[]} words  that can be used */
@@ -65,7 +65,7 @@ export function readerOf(query) {
     word(name, words, usual) {
       const value = get(name);
       if (value === null) return usual;
-      const word = words.find((one) => one === value);
+      const word = words.find((offered) => offered === value);
       if (word === undefined) wrong.push(named(name, value, among(words)));
       return word ?? usual;
     },
@@ -95,7 +95,7 @@ export function faultOf(options, { name, kind, choices, low, high, whole }, text
   return offered.find(({ value, reason }) => reason && chosen.includes(value))?.reason ?? "";
 }
 
-/** @typedef {(is: boolean, name: string, value: string | number, why: string) => boolean} Keep  names what is not */
+/** @typedef {(is: boolean, name: string, value: string | number, why: string) => boolean} Keep  returns `is`; where it is false, names the value */
 
 /**
  * Return the settings that can be used.
@@ -105,10 +105,10 @@ export function faultOf(options, { name, kind, choices, low, high, whole }, text
  * @param {Keep} keep
  * @returns {S.Settings}
  */
-function usable(options, settings, keep) {
+function usableSettings(options, settings, keep) {
   return Object.fromEntries(
     Object.entries(settings).filter(([name, text]) => {
-      const setting = options.settings.find((one) => one.name === name);
+      const setting = settingOf(options, name);
       const fault = setting ? faultOf(options, setting, text) : "there is no such setting";
       return keep(!fault, name, text, fault);
     }),
@@ -116,7 +116,7 @@ function usable(options, settings, keep) {
 }
 
 /**
- * Return what is open and ticked off in a result, without what the result does not have.
+ * Return what is open and ticked off in a result, as far as the result has it.
  *
  * @param {T.Checked} checked
  * @param {Pick<S.State, "open" | "selection">} state
@@ -125,9 +125,9 @@ function usable(options, settings, keep) {
 function inResult(checked, { open, selection }, keep) {
   const { sentence, claim } = open;
   const n = checked.sentences.length;
-  const kinds = checked.scores.categories.map((one) => one.source_category);
+  const kinds = checked.scores.categories.map((category) => category.source_category);
   const hasSentence = sentence === null || keep(sentence < n, "sentence", sentence, `the last one of the text is ${n - 1}`);
-  const hasClaim = !claim || keep(checked.units.some((one) => one.unit_id === claim), "claim", claim, "the text has no such claim");
+  const hasClaim = !claim || keep(checked.units.some((unit) => unit.unit_id === claim), "claim", claim, "the text has no such claim");
   return {
     open: { ...open, sentence: hasSentence ? sentence : null, claim: hasClaim ? claim : null },
     selection: {
@@ -138,7 +138,8 @@ function inResult(checked, { open, selection }, keep) {
 }
 
 /**
- * Return the filters of a list of runs or of responses, without what there is not.
+ * Return the filters of a list of runs or of responses, as far as there are such models, data sets
+ * and pages.
  *
  * @param {S.Filters} filters
  * @param {number} total  of the list
@@ -156,13 +157,13 @@ function inList(filters, total, overview, nContradicted, keep) {
   }
   const model = !overview || hasWord("model", overview.models);
   const dataset = !overview || hasWord("dataset", overview.datasets);
-  // A list of what there is not has no pages.
+  // The list of a model or data set that does not exist has no pages.
   if (!model || !dataset) return { filters: { ...filters, ...(!model && { model: "" }), ...(!dataset && { dataset: "" }) } };
   return { filters: { ...filters, page: pageOf("page", total), claims: pageOf("claims", nContradicted) } };
 }
 
 /**
- * Return what is compared, without what there is not.
+ * Return the place of a comparison, as far as there are such runs and models.
  *
  * @param {S.Place} place
  * @param {S.Overview} overview
@@ -177,8 +178,8 @@ function inComparison({ models, baseline, ...place }, overview, runs, keep) {
 
 /**
  * Return what to change in the state so that it has only values that the service, the result or
- * the run knows, with the names of the others; null if there is none. They are known when their
- * data are loaded.
+ * the run knows, with the names of the values that are dropped; null if all are known. A value is
+ * checked once the data that it refers to are loaded.
  *
  * @param {S.State} state
  * @returns {Partial<S.State> | null}
@@ -196,10 +197,10 @@ export function corrected(state) {
   const isListed = run !== null && listing?.overview.run === run;
   /** @type {Partial<S.State>} */
   const change = {
-    ...(view === "check" && !result && options && { draft: { ...draft, settings: usable(options, draft.settings, keep) } }),
+    ...(view === "check" && !result && options && { draft: { ...draft, settings: usableSettings(options, draft.settings, keep) } }),
     ...(checked && job.status !== "running" && inResult(checked, state, keep)),
     ...(view === "runs" && isListed && listing.filters === filters && inList(filters, listing.total, listing.overview, listing.contradicted.total, keep)),
-    ...(view === "runs" && run === null && runs?.every((one) => one.figures || one.problem) && inList(filters, chosenRuns(runs, filters).length, null, 0, keep)),
+    ...(view === "runs" && run === null && runs?.every(({ figures, problem }) => figures || problem) && inList(filters, chosenRuns(runs, filters).length, null, 0, keep)),
     ...(view === "compare" && isListed && runs && inComparison(place, listing.overview, runs, keep)),
   };
   return wrong.length > 0 ? { ...change, wrong: [...state.wrong, ...wrong] } : null;

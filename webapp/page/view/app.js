@@ -129,7 +129,7 @@ function toMain(event) {
   document.getElementById("main")?.focus();
 }
 
-/** @type {Record<S.View, (state: S.State, act: Actions) => import("../dom.js").Given>} */
+/** @type {Record<S.View, (state: S.State, act: Actions) => import("../dom.js").Contents>} */
 const PLACES = {
   check: (state, act) => (state.editing ? formView(state, act) : resultView(state, act)),
   runs: runsView,

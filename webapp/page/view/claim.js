@@ -16,20 +16,20 @@ import { humanLabelView } from "./human_label.js";
  * @param {T.Evidence[]} rows
  * @param {Record<string, T.Passage>} passages
  * @param {string} kept  for each row, 1 where it counts
- * @param {number | null | undefined} label  undefined before its verdict
- * @param {string | null} source  the deciding one
+ * @param {number | null | undefined} label  undefined before the claim has a verdict
+ * @param {string | null} source  that decided
  * @param {boolean} tied
  * @param {boolean} pastError
- * @param {T.HumanLabel | null} given
- * @param {string | null} save  whether that label is saved
- * @param {boolean} judged  whether it has a verdict
+ * @param {T.HumanLabel | null} humanLabel
+ * @param {string | null} save  whether the human label is saved
+ * @param {boolean} judged  whether the check is over, so that a person can label the claim
  * @param {boolean} isOpen
  * @param {readonly string[]} whole
  * @param {Facts} facts
  * @param {Actions} act
  */
 export function claimView(
-  unit, rows, passages, kept, label, source, tied, pastError, given, save, judged, isOpen, whole, facts, act,
+  unit, rows, passages, kept, label, source, tied, pastError, humanLabel, save, judged, isOpen, whole, facts, act,
 ) {
   const chosen = rows.filter((_, at) => kept[at] === "1");
   const id = unit.unit_id;
@@ -52,8 +52,8 @@ export function claimView(
       { class: "row small claim-facts" },
       chip(claimLabel(label, rows, chosen)),
       disagrees(chosen) && chip(DISAGREE),
-      h("span", { class: "muted", dir: "auto" }, decided(label, source, tied)),
-      given && h("span", { class: "muted" }, youSay(given, label)),
+      h("span", { class: "muted", dir: "auto" }, decisionOf(label, source, tied)),
+      humanLabel && h("span", { class: "muted" }, youSay(humanLabel, label)),
       pastError && h("span", { class: "muted" }, "past a source that gave only errors"),
       of.length > 0 && h("span", { class: "muted" }, `supported by ${yes} of ${counted(of.length, "piece")} of evidence`),
     ),
@@ -62,7 +62,7 @@ export function claimView(
         "div",
         { class: "claim-body" },
         h("p", { class: "small" }, h("span", { class: "muted" }, "Asked: "), h("span", { dir: "auto" }, unit.query)),
-        judged && label !== undefined && humanLabelView(id, label, given, save, act),
+        judged && label !== undefined && humanLabelView(id, label, humanLabel, save, act),
         rows.length === 0 && h("p", { class: "muted" }, "No source has answered yet."),
         rows.flatMap((row, at) => (row.outcome === "noans" ? [] : [evidenceAt(row, at)])),
         silent.length > 0 &&
@@ -93,10 +93,10 @@ export function claimView(
   }
 }
 
-/** @param {T.HumanLabel} given @param {number | null | undefined} label */
-function youSay(given, label) {
-  if (typeof label !== "number") return given.label === 1 ? "you: true" : "you: false";
-  return given.label === label ? "you agree" : "you disagree";
+/** @param {T.HumanLabel} humanLabel @param {number | null | undefined} label */
+function youSay(humanLabel, label) {
+  if (typeof label !== "number") return humanLabel.label === 1 ? "you: true" : "you: false";
+  return humanLabel.label === label ? "you agree" : "you disagree";
 }
 
 /**
@@ -104,7 +104,7 @@ function youSay(given, label) {
  * @param {string | null} source
  * @param {boolean} tied
  */
-function decided(label, source, tied) {
+function decisionOf(label, source, tied) {
   if (typeof label !== "number") return "";
   const by = source === "multi" ? "decided by vote of all sources" : `decided by ${source}`;
   return tied ? `${by}, on a tie` : by;

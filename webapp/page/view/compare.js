@@ -17,8 +17,8 @@ import { loading, runHead, serverHtml } from "./runs.js";
  */
 export function compared({ run, models, baseline }, overview, runs) {
   if (baseline) return { baseline, models: [] };
-  const [one, other] = models.length > 0 ? models : overview.models;
-  if (one && other) return { baseline: null, models: [one, other] };
+  const [model, other] = models.length > 0 ? models : overview.models;
+  if (model && other) return { baseline: null, models: [model, other] };
   const before = runs[runs.findIndex((each) => each.run === run) + 1] ?? runs.find((each) => each.run !== run);
   return { baseline: before?.run ?? null, models: [] };
 }
@@ -61,7 +61,7 @@ export function compareView(state, act) {
         (baseline) => go({ baseline: baseline || null }),
       ),
       chosen.models.length > 0 && [
-        choice("Model", chosen.models[0], named, (one) => go({ models: [one, chosen.models[1]] })),
+        choice("Model", chosen.models[0], named, (model) => go({ models: [model, chosen.models[1]] })),
         choice("and", chosen.models[1], named, (other) => go({ models: [chosen.models[0], other] })),
       ],
     ),

@@ -12,7 +12,7 @@ import { button } from "./parts.js";
 /**
  * @param {T.Checked} checked
  * @param {Derived} derived
- * @param {Pick<S.State, "labels" | "saves" | "open">} given
+ * @param {Pick<S.State, "labels" | "saves" | "open">} state
  * @param {S.Opened} open
  * @param {boolean} running
  * @param {Actions} act
@@ -53,7 +53,7 @@ export function detailView(checked, derived, { labels, saves, open: chosen }, op
   function claimOf(unit) {
     const id = unit.unit_id;
     const verdict = derived.verdicts.get(id);
-    const rows = sorted(derived.facts.evidenceByUnit.get(id) ?? NONE, verdict);
+    const rows = sortedEvidence(derived.facts.evidenceByUnit.get(id) ?? NONE, verdict);
     const isOpen = open.all || (open.claim ?? first) === id;
     return memo(
       id,
@@ -86,19 +86,19 @@ const known = new WeakMap();
  * @param {T.Evidence[]} rows
  * @param {T.Verdict | undefined} verdict
  */
-function sorted(rows, verdict) {
-  const found = known.get(rows);
+function sortedEvidence(rows, verdict) {
+  const last = known.get(rows);
   const decided = `${verdict?.label} ${verdict?.source}`;
-  if (found && found[0] === decided) return found[1];
+  if (last && last[0] === decided) return last[1];
   const winning = verdict?.label === 0 ? "refuted" : "supported";
   const order = ["supported", "refuted", "error", "noans"];
   /** @param {T.Evidence} row */
   const weight = (row) =>
     (row.outcome === winning ? -1 : order.indexOf(row.outcome)) * 2 +
     (row.source === verdict?.source ? 0 : 1);
-  const made = rows.toSorted((one, other) => weight(one) - weight(other));
-  known.set(rows, [decided, made]);
-  return made;
+  const inOrder = rows.toSorted((row, other) => weight(row) - weight(other));
+  known.set(rows, [decided, inOrder]);
+  return inOrder;
 }
 
 /** The same empty list each time, so that no argument changes. @type {never[]} */

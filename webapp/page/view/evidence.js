@@ -40,16 +40,16 @@ export function evidenceView(key, row, passage, kept, whole, cost, sharers, act)
     ),
     passage && passageView(key, passage.text ?? "", row.citation ?? null, whole, act),
     row.citation_found === false && h("p", { class: "warning" }, "Its quote is not in the passage: ", h("q", { dir: "auto" }, row.citation)),
-    said("Reason", row.reason && (REASONS[row.reason] ?? row.reason)),
-    said("Answer", row.answer),
-    said("Why", row.rationale),
-    said("The reply", row.outcome === "error" && row.raw_verdict),
+    namedText("Reason", row.reason && (REASONS[row.reason] ?? row.reason)),
+    namedText("Answer", row.answer),
+    namedText("Why", row.rationale),
+    namedText("The reply", row.outcome === "error" && row.raw_verdict),
     h("p", { class: "small muted", dir: "auto" }, provenance(row, cost, sharers)),
   );
 }
 
 /** @param {string} name @param {string | null | undefined | false} text */
-const said = (name, text) => text && h("p", null, h("span", { class: "muted" }, `${name}: `), h("span", { dir: "auto" }, text));
+const namedText = (name, text) => text && h("p", null, h("span", { class: "muted" }, `${name}: `), h("span", { dir: "auto" }, text));
 
 /**
  * @param {T.Passage} passage

@@ -23,7 +23,7 @@ export function formView(state, act) {
       void act.check();
     },
     onkeydown: (/** @type {KeyboardEvent} */ event) => {
-      // The same path as the button: a field that is not valid is named.
+      // As the button does: the browser then names a field that is not valid.
       if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) /** @type {HTMLFormElement} */ (event.currentTarget).requestSubmit();
     },
   };
@@ -68,7 +68,7 @@ export function refusal({ text, references, settings }, options) {
   if (!text.trim()) return "Paste a text, or start from an example";
   if (options && sourcesOf(options, settings).length === 0) return "Tick a source to ask";
   const most = options?.max_text ?? Infinity;
-  const long = [text, ...references].find((one) => one.length > most && Array.from(one).length > most);
+  const long = [text, ...references].find((entry) => entry.length > most && Array.from(entry).length > most);
   if (long === undefined) return null;
   const name = long === text ? "The text" : "A reference";
   return `${name} has ${Array.from(long).length} characters, and ${most} are the most: shorten it, or evaluate it as a file with \`ufo evaluate\``;
@@ -104,7 +104,7 @@ const words = (text) => text.split(/\s+/).filter(Boolean).length;
  * @param {Actions} act
  */
 function examplePicker({ examples, draft }, act) {
-  const at = examples.findIndex((one) => one.response === draft.text);
+  const at = examples.findIndex((example) => example.response === draft.text);
   const onchange = (/** @type {any} */ { target }) => examples[target.value] && act.example(examples[target.value]);
   const names = examples.map(({ id, question }, index) => /** @type {[string, string]} */ ([String(index), `${question ?? id} (${id})`]));
   return h(
@@ -121,12 +121,12 @@ function examplePicker({ examples, draft }, act) {
  * @param {Actions} act
  */
 function references({ references }, act) {
-  const given = references.length > 0 ? references : [""];
+  const texts = references.length > 0 ? references : [""];
   return h(
     "fieldset",
     { class: "references" },
     h("legend", { class: "small muted" }, "References (optional)"),
-    given.map((text, at) =>
+    texts.map((text, at) =>
       h(
         "div",
         { class: "reference", key: at },
@@ -135,11 +135,11 @@ function references({ references }, act) {
           dir: "auto",
           placeholder: "A text that you trust",
           ".value": text,
-          oninput: (/** @type {any} */ { target }) => act.edit({ references: given.with(at, target.value) }),
+          oninput: (/** @type {any} */ { target }) => act.edit({ references: texts.with(at, target.value) }),
         }),
-        button("×", () => act.removeReference(given, at), { class: "small quiet", "aria-label": `Remove reference ${at + 1}` }),
+        button("×", () => act.removeReference(texts, at), { class: "small quiet", "aria-label": `Remove reference ${at + 1}` }),
       ),
     ),
-    button("Add a reference", () => act.edit({ references: [...given, ""] }), { class: "quiet" }),
+    button("Add a reference", () => act.edit({ references: [...texts, ""] }), { class: "quiet" }),
   );
 }

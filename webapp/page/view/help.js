@@ -14,7 +14,7 @@ const STEPS = [
 ];
 
 /** @param {import("../labels.js").Label[]} labels */
-const legend = (labels) => h("ul", { class: "fields" }, labels.map((one) => h("li", null, chip(one), " ", one.means)));
+const legend = (labels) => h("ul", { class: "fields" }, labels.map((label) => h("li", null, chip(label), " ", label.means)));
 
 /** @param {S.Options | null} options */
 export function helpView(options) {

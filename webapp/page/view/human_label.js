@@ -9,11 +9,11 @@ import { button } from "./parts.js";
 /**
  * @param {string} id  of the claim
  * @param {number | null} verdict
- * @param {T.HumanLabel | null} given
- * @param {string | null} save  whether it is saved
+ * @param {T.HumanLabel | null} humanLabel
+ * @param {string | null} save  whether the label is saved
  * @param {Actions} act
  */
-export function humanLabelView(id, verdict, given, save, act) {
+export function humanLabelView(id, verdict, humanLabel, save, act) {
   // A claim that no source decided can still be labelled true or false.
   const [question, yes, no, right] =
     verdict === null
@@ -25,7 +25,7 @@ export function humanLabelView(id, verdict, given, save, act) {
     h("span", { class: "muted" }, question),
     choice(yes, /** @type {0 | 1} */ (right)),
     choice(no, right === 1 ? 0 : 1),
-    given !== null &&
+    humanLabel !== null &&
       h("input", {
         class: "grow",
         type: "text",
@@ -33,7 +33,7 @@ export function humanLabelView(id, verdict, given, save, act) {
         maxlength: "1000",
         "aria-label": "Comment",
         placeholder: "comment (optional)",
-        ".value": given.note ?? "",
+        ".value": humanLabel.note ?? "",
         onchange: (/** @type {any} */ event) => act.label(id, { note: event.target.value.trim() || null }),
       }),
     save && h("span", { class: save === "not saved" ? "warning" : "muted" }, save === "saving" ? "saving…" : save),
@@ -41,7 +41,7 @@ export function humanLabelView(id, verdict, given, save, act) {
 
   /** @param {string} name @param {0 | 1} label */
   function choice(name, label) {
-    const pressed = given?.label === label;
+    const pressed = humanLabel?.label === label;
     return button(name, () => act.label(id, { label: pressed ? null : label }), {
       class: "small",
       "aria-pressed": String(pressed),

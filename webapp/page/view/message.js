@@ -19,19 +19,19 @@ const ROOM = 240;
 const LINE = 38;
 
 /**
- * It is shown from the start of a check, so that its headline keeps the focus. The text begins
- * below it, so nothing here takes more than a line by itself.
+ * The message is shown from the start of a check, so that its headline keeps the focus. The text
+ * begins below it, so each of its parts takes only one line until it is opened.
  *
  * @param {S.State} state
  * @param {Derived | null} derived
- * @param {import("../dom.js").Given} bar  buttons
+ * @param {import("../dom.js").Contents} bar  buttons
  * @param {Actions} act
  */
 export function messageView({ checked, job, place, draft }, derived, bar, act) {
   const units = checked?.units ?? [];
   const wrong = units.filter((unit) => derived?.verdicts.get(unit.unit_id)?.label === 0);
   const question = checked?.response.question ?? (place.run === null ? draft.question : null);
-  const found = checked?.scores.headline;
+  const headline = checked?.scores.headline;
   const running = job.status === "running";
   return h(
     "section",
@@ -39,19 +39,19 @@ export function messageView({ checked, job, place, draft }, derived, bar, act) {
     h(
       "div",
       { class: "row" },
-      h("h2", { class: "headline grow", id: "headline", tabindex: "-1" }, found ? derived?.scores.headline : progress(job, checked, derived)),
+      h("h2", { class: "headline grow", id: "headline", tabindex: "-1" }, headline ? derived?.scores.headline : progress(job, checked, derived)),
       h("div", { class: "row toolbar" }, bar),
     ),
     job.problem && problemBox(job.problem),
     h(
       "div",
       { class: "facts" },
-      found && derived && !running && scoresView(checked, derived),
-      // What takes the place of the score until there is one, so that the text does not move.
+      headline && derived && !running && scoresView(checked, derived),
+      // This line takes the place of the score until there is one, so that the text does not move.
       running && h("p", { class: "muted" }, "The score follows when every claim is judged."),
       checked?.basis && basisView(checked.basis, isJudged(checked)),
-      found && derived?.rescored && leftOutView(checked, derived),
-      found && derived && unusable(checked, derived),
+      headline && derived?.rescored && leftOutView(checked, derived),
+      headline && derived && unusableView(checked, derived),
       aboutView(question, checked?.response.model),
       stagesView(place.view === "check" ? job : IDLE, checked?.usage ?? [], act),
       job.notKept && fold(`⚠ ${job.notKept}`, null, { class: "warning" }),
@@ -79,14 +79,14 @@ function aboutView(question, model) {
 }
 
 /**
- * What the reader left out of the scores, and what they were.
+ * What the reader left out of the scores, and the scores of all evidence.
  *
  * @param {T.Checked} checked
  * @param {Derived} derived
  */
 function leftOutView({ evidence, scores }, { keeps, mode }) {
   const left = evidence.filter((row) => !keeps(row)).length;
-  const was = scores.scores.find((one) => one.mode === mode)?.words;
+  const was = scores.scores.find((score) => score.mode === mode)?.words;
   const line = `Left out: ${left} of ${counted(evidence.length, "piece")} of evidence. With all evidence: ${scores.headline}; ${was}`;
   return fold(line, h("p", null, "All that is shown here is of the evidence that counts, also in a link to it, a download and a report."), { class: "before" });
 }
@@ -135,8 +135,8 @@ function progress({ status }, checked, derived) {
  * @param {T.Checked} checked
  * @param {Derived} derived
  */
-function unusable({ evidence }, { scores, mode }) {
-  const warning = scores.scores.find((one) => one.mode === mode)?.beside;
+function unusableView({ evidence }, { scores, mode }) {
+  const warning = scores.scores.find((score) => score.mode === mode)?.beside;
   if (!warning) return null;
   const failed = evidence.filter((row) => row.reason && isUnusable(row));
   const reasons = [...new Set(failed.map((row) => REASONS[row.reason ?? ""] ?? row.reason))];
@@ -154,7 +154,7 @@ function unusable({ evidence }, { scores, mode }) {
 function contradictions(checked, derived, units, act) {
   const items = units.map((unit) => {
     const rows = derived.facts.evidenceByUnit.get(unit.unit_id) ?? [];
-    const row = rows.find((one) => one.outcome === "refuted" && derived.keeps(one));
+    const row = rows.find((evidence) => evidence.outcome === "refuted" && derived.keeps(evidence));
     return memo(unit.unit_id, contradictionView, unit, row, checked.passages[row?.passage_id ?? ""], act);
   });
   return fold(
@@ -171,7 +171,7 @@ function contradictions(checked, derived, units, act) {
  * @param {Actions} act
  */
 function contradictionView(unit, row, passage, act) {
-  // A key makes a click without a count.
+  // A click that was made by a key has the count 0.
   const onclick = (/** @type {MouseEvent} */ { detail: clicks }) => act.goToClaim(unit, clicks === 0);
   return h(
     "li",
@@ -187,12 +187,12 @@ function contradictionView(unit, row, passage, act) {
  */
 function quoteView({ citation, source }, passage) {
   const text = passage?.text ?? "";
-  const found = citation ? findQuote(text, citation) : null;
-  const { start, end } = found ? { start: found[0], end: found[1] } : excerpt(text, null, ROOM);
+  const quote = citation ? findQuote(text, citation) : null;
+  const { start, end } = quote ? { start: quote[0], end: quote[1] } : excerpt(text, null, ROOM);
   return h(
     "div",
     null,
-    h("q", { dir: "auto" }, text.slice(start, end), !found && end < text.length && " …"),
+    h("q", { dir: "auto" }, text.slice(start, end), !quote && end < text.length && " …"),
     " ",
     h("span", { class: "small muted", dir: "auto" }, [titleOf(passage, source), source].join(" · ")),
   );
@@ -211,10 +211,10 @@ const STEPS = {
  * @param {T.Failure[]} failures
  */
 function failuresView(failures) {
-  const steps = [...Map.groupBy(failures, (one) => one.step.split(":")[0])].filter(([step]) => STEPS[step]);
+  const steps = [...Map.groupBy(failures, (failure) => failure.step.split(":")[0])].filter(([step]) => STEPS[step]);
   const titles = steps.map(([step]) => STEPS[step][0]).join("; ");
   const more = steps.flatMap(([step, failed]) => {
-    const messages = [...new Set(failed.map((one) => `${one.step}: ${one.message || one.error_type}`))];
+    const messages = [...new Set(failed.map((failure) => `${failure.step}: ${failure.message || failure.error_type}`))];
     const left = messages.length > 3 ? `; and ${messages.length - 3} more` : "";
     return [
       h("p", { dir: "auto" }, messages.slice(0, 3).join("; "), left),

@@ -22,7 +22,7 @@ export function orderView(items, onorder) {
 
   /** @param {Item} item */
   function tick({ name, ticked }) {
-    if (ticked) onorder(names.filter((one) => one !== name), `${name} is not asked`);
+    if (ticked) onorder(names.filter((other) => other !== name), `${name} is not asked`);
     else onorder([...names, name], `${name} is asked`);
   }
 

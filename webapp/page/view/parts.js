@@ -5,13 +5,13 @@ import { PAGE_SIZE } from "../state.js";
 
 /** @import * as S from "../state.js" */
 /** @import { Label } from "../labels.js" */
-/** @import { Element_, Given, One } from "../dom.js" */
+/** @import { Element_, Content, Contents } from "../dom.js" */
 
 /**
  * A label as a chip: symbol and name; its meaning shows on hovering.
  *
  * @param {Label} label
- * @param {...Given} more
+ * @param {...Contents} more
  */
 export function chip({ symbol, name, look, means }, ...more) {
   return h(
@@ -40,7 +40,7 @@ export function field(label, control) {
 }
 
 /**
- * @param {Given} text
+ * @param {Contents} text
  * @param {(event: any) => unknown} onclick
  * @param {Record<string, any>} [props]
  */
@@ -70,7 +70,7 @@ export const tick = (name, on, change) => h("label", { class: "tick", dir: "auto
 
 /**
  * @param {S.Problem} problem
- * @param {...Given} more
+ * @param {...Contents} more
  */
 export function problemBox({ title, detail, remedy }, ...more) {
   return h(
@@ -88,7 +88,7 @@ export function problemBox({ title, detail, remedy }, ...more) {
  *
  * @param {string} caption
  * @param {readonly (string | false)[]} heads
- * @param {Given} rows
+ * @param {Contents} rows
  */
 export function table(caption, heads, rows) {
   return h(
@@ -108,15 +108,15 @@ export function table(caption, heads, rows) {
  * A row of a table: its head and its cells.
  *
  * @param {string | number} key
- * @param {Given} head
- * @param {readonly (One | One[])[]} cells  false: none
+ * @param {Contents} head
+ * @param {readonly (Content | Content[])[]} cells  false: none
  * @param {Record<string, any>} [props]
  */
 export const row = (key, head, cells, props) =>
   h("tr", { ...props, key }, h("th", { scope: "row", dir: "auto" }, head), cells.map((cell) => cell !== false && h("td", { dir: "auto" }, cell)));
 
 /**
- * What turns the pages of a list, none where there is one page.
+ * The buttons that turn the pages of a list; false where the list has one page.
  *
  * @param {string} of  what is on the pages
  * @param {number} page  from 1
@@ -136,14 +136,14 @@ export function pager(of, page, total, turn) {
   );
 }
 
-/** A name in a cell, which breaks anywhere but leaves its column some width. @param {Given} name @param {string} [look] */
+/** A name in a cell, which breaks anywhere but leaves its column some width. @param {Contents} name @param {string} [look] */
 export const longName = (name, look = "") => h("div", { class: `name ${look}`, dir: "auto" }, name);
 
 /**
  * One line that opens to more. Until then it is cut off where the window ends.
  *
- * @param {Given} line
- * @param {Given} more
+ * @param {Contents} line
+ * @param {Contents} more
  * @param {Record<string, any>} [props]
  */
 export const fold = (line, more, props) =>

@@ -63,7 +63,7 @@ function bar({ place, checked, job, listing }, act) {
 }
 
 /**
- * What a reader takes along, below all that is read.
+ * The downloads, below all that is read.
  *
  * @param {S.State} state
  * @param {NonNullable<S.State["checked"]>} checked

@@ -22,7 +22,7 @@ export function runsView(state, act) {
   return [uploadView(state, act), runList(runs, state, act)];
 }
 
-/** Models of a run that are named in the list. */
+/** How many models of a run the list names. */
 const MOST_MODELS = 3;
 
 /**
@@ -50,7 +50,7 @@ function runList(runs, { filters, renaming }, act) {
             table(
               "Finished runs",
               ["Run", "Score", "Claims", "Models", "Judged by", "Responses", "Finished (UTC)", ""],
-              chosen.slice(from, from + PAGE_SIZE).map((one) => runRow(one, renaming === one.run, act)),
+              chosen.slice(from, from + PAGE_SIZE).map((run) => runRow(run, renaming === run.run, act)),
             ),
           pager("runs", filters.page, chosen.length, (page) => act.filter({ page })),
         ]
@@ -234,7 +234,7 @@ function contradictedView(run, { total, offset, rows }, { page, claims }, act) {
     h(
       "ul",
       { class: "contradicted" },
-      rows.map(({ response_id: response, unit_id: claim, sentence_index: sentence, ...one }) =>
+      rows.map(({ response_id: response, unit_id: claim, sentence_index: sentence, ...details }) =>
         h(
           "li",
           { key: `${response} ${claim}` },
@@ -242,11 +242,11 @@ function contradictedView(run, { total, offset, rows }, { page, claims }, act) {
             "div",
             { dir: "auto" },
             "✗ ",
-            link(one.claim, () => act.go({ view: "response", run, response }, { open: { ...NOTHING_OPEN, sentence, claim } })),
-            h("div", { class: "muted", dir: "auto" }, one.question),
-            one.model && h("div", { class: "muted", dir: "auto" }, one.model),
+            link(details.claim, () => act.go({ view: "response", run, response }, { open: { ...NOTHING_OPEN, sentence, claim } })),
+            h("div", { class: "muted", dir: "auto" }, details.question),
+            details.model && h("div", { class: "muted", dir: "auto" }, details.model),
           ),
-          h("div", { dir: "auto" }, one.quote && h("q", null, one.quote), h("bdi", { class: "muted" }, ` ${one.title ?? one.evidence_source ?? ""}`)),
+          h("div", { dir: "auto" }, details.quote && h("q", null, details.quote), h("bdi", { class: "muted" }, ` ${details.title ?? details.evidence_source ?? ""}`)),
         ),
       ),
     ),
@@ -264,11 +264,11 @@ function listView(run, rows, act) {
   return table(
     "Responses of the run",
     ["Response", "Model", "Data set", "Claims", "Factuality", "Coverage", "Evidence support", "Notes"],
-    rows.map((one) => {
-      const { response_id: response, question, excerpt, model, dataset, words, coverage, credibility } = one;
+    rows.map((entry) => {
+      const { response_id: response, question, excerpt, model, dataset, words, coverage, credibility } = entry;
       const name = link(question ?? excerpt.slice(0, 80), () => act.go({ view: "response", run, response }));
       const text = h("div", { class: "excerpt" }, name, h("span", { class: "small muted" }, ` ${excerpt}`));
-      return row(response, text, [longName(model ?? "–"), longName(dataset ?? "–"), claimsOf(one), words, decimal(coverage), decimal(credibility), notes(one)]);
+      return row(response, text, [longName(model ?? "–"), longName(dataset ?? "–"), claimsOf(entry), words, decimal(coverage), decimal(credibility), notes(entry)]);
     }),
   );
 }
@@ -281,8 +281,8 @@ function claimsOf({ n_units: n, n_supported: yes, n_refuted: no }) {
 
 /** @param {S.Row} row */
 function notes({ n_disagreements: disputed, n_errors: errors }) {
-  const found = [disputed > 0 && `≠ ${counted(disputed, "claim")} disputed`, errors > 0 && `⚠ ${counted(errors, "error")}`];
-  return found.filter(Boolean).join(", ");
+  const counts = [disputed > 0 && `≠ ${counted(disputed, "claim")} disputed`, errors > 0 && `⚠ ${counted(errors, "error")}`];
+  return counts.filter(Boolean).join(", ");
 }
 
 /** @param {readonly string[]} names @returns {[string, string][]} */

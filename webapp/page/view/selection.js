@@ -40,8 +40,8 @@ export function selectionView(checked, derived, selection, open, act) {
       "Source categories",
       ["Category", ...HEADS],
       original.categories.map(({ source_category: name, share, n_evidence: n }) => {
-        const here = original.sentence_categories.filter((one) => one.sentence_index === sentence);
-        const ofSentence = here.find((one) => one.source_category === name)?.share ?? 0;
+        const here = original.sentence_categories.filter((category) => category.sentence_index === sentence);
+        const ofSentence = here.find((category) => category.source_category === name)?.share ?? 0;
         const on = !(selection.without_categories ?? []).includes(name);
         const cells = [n, percent(share), here.length > 0 ? percent(ofSentence) : "–"];
         return row(name, tick(categoryName(name), on, (value) => act.tickCategory(name, value)), cells, off(on));

@@ -18,7 +18,7 @@ const KINDS = "exclude_categories";
  * @param {Actions} act
  */
 export function settingsView(options, { settings }, act) {
-  const groups = [...new Set(options.settings.map((one) => one.group))];
+  const groups = [...new Set(options.settings.map((setting) => setting.group))];
   return h(
     "details",
     { class: "card settings" },
@@ -30,11 +30,11 @@ export function settingsView(options, { settings }, act) {
 
   /** @param {string} group */
   function groupView(group) {
-    const own = options.settings.filter((one) => one.group === group && one.name !== SOURCES);
-    const kinds = own.find((one) => one.name === KINDS);
+    const own = options.settings.filter((setting) => setting.group === group && setting.name !== SOURCES);
+    const kinds = own.find((setting) => setting.name === KINDS);
     return [
       h("h2", null, group[0].toUpperCase(), group.slice(1)),
-      h("div", { class: "fields" }, own.filter((one) => one !== kinds).map(settingView)),
+      h("div", { class: "fields" }, own.filter((setting) => setting !== kinds).map(settingView)),
       kinds && kindsView(kinds, settings, whyUnused(options, settings, kinds), act),
     ];
   }
@@ -54,7 +54,7 @@ export function settingsView(options, { settings }, act) {
     /** @param {string} text  the service's own value is not sent */
     const set = (text) => act.setting(name, text === usual ? null : text);
     const onchange = (/** @type {any} */ { target }) => set(target.value);
-    const typed = {
+    const inputProps = {
       type: kind === "number" ? "number" : "text",
       min: low,
       max: high,
@@ -72,9 +72,9 @@ export function settingsView(options, { settings }, act) {
     const control = {
       choice: () => select({ ...props, ".value": value || usual, onchange }, choices.map(choiceOf)),
       switch: () => select({ ...props, ".value": value || usual, onchange }, [["true", "yes"], ["false", "no"]]),
-      number: () => h("input", { ...props, ...typed }),
-      text: () => h("input", { ...props, ...typed }),
-      list: () => h("input", { ...props, ...typed, placeholder: usual || "separated by commas" }),
+      number: () => h("input", { ...props, ...inputProps }),
+      text: () => h("input", { ...props, ...inputProps }),
+      list: () => h("input", { ...props, ...inputProps, placeholder: usual || "separated by commas" }),
     }[kind]();
     return h("div", { key: name }, field(label, control), unused && h("p", { class: "small muted", id: `why-${name}` }, unused));
   }
@@ -88,7 +88,7 @@ const choiceOf = ({ value, label, reason }) => [value, reason ? `${label}: ${rea
  *
  * @param {S.Setting} setting
  * @param {S.Settings} settings
- * @param {string} unused  why it has no effect
+ * @param {string} unused  why the setting has no effect
  * @param {Actions} act
  */
 function kindsView({ name, choices, value }, settings, unused, act) {
@@ -96,15 +96,15 @@ function kindsView({ name, choices, value }, settings, unused, act) {
   const without = name in settings ? itemsOf(settings[name]) : usual;
   /** @param {string} kind @param {boolean} on */
   function set(kind, on) {
-    const now = [...without.filter((one) => one !== kind), ...(on ? [] : [kind])];
+    const now = [...without.filter((other) => other !== kind), ...(on ? [] : [kind])];
     act.setting(name, now.length > 0 ? now.join(",") : usual.length > 0 ? NOTHING : null);
   }
-  const left = without.map((kind) => choices.find((one) => one.value === kind)?.label ?? kind);
+  const left = without.map((kind) => choices.find((choice) => choice.value === kind)?.label ?? kind);
   return h(
     "details",
     null,
     h("summary", null, `Kinds of web pages: ${left.length > 0 ? `all but ${left.join(", ")}` : "all"}`),
-    h("fieldset", { class: "row", disabled: Boolean(unused) }, h("legend", { class: "small muted" }, unused || "Pages of these kinds count"), choices.map((one) => tick(one.label, !without.includes(one.value), (on) => set(one.value, on)))),
+    h("fieldset", { class: "row", disabled: Boolean(unused) }, h("legend", { class: "small muted" }, unused || "Pages of these kinds count"), choices.map((choice) => tick(choice.label, !without.includes(choice.value), (on) => set(choice.value, on)))),
   );
 }
 
@@ -123,12 +123,12 @@ function lineOf(options, settings) {
     sourcesOf(options, settings).join(", ") || "no source",
     judge && (model ? `${judge.judge} (${model})` : judge.judge),
     nameOf(settingOf(options, "mode"), valueOf(options, settings, "mode")).split(",")[0],
-    ...changed.map((one) => `${one.label}: ${nameOf(one, settings[one.name])}`),
+    ...changed.map((setting) => `${setting.label}: ${nameOf(setting, settings[setting.name])}`),
   ].filter(Boolean).join(" · ");
 }
 
 /** @param {S.Setting | undefined} setting @param {string} value */
-const nameOf = (setting, value) => setting?.choices.find((one) => one.value === value)?.label ?? value;
+const nameOf = (setting, value) => setting?.choices.find((choice) => choice.value === value)?.label ?? value;
 
 /**
  * Return the sources for the list: first the sources that are asked, in their order.
@@ -139,8 +139,8 @@ const nameOf = (setting, value) => setting?.choices.find((one) => one.value === 
  */
 function orderOf(options, settings) {
   const asked = sourcesOf(options, settings);
-  const known = asked.flatMap((name) => options.sources.find((one) => one.source === name) ?? []);
-  const others = options.sources.filter((one) => !asked.includes(one.source));
+  const known = asked.flatMap((name) => options.sources.find((source) => source.source === name) ?? []);
+  const others = options.sources.filter((source) => !asked.includes(source.source));
   return [...known, ...others].map(({ source, help, status, reason }) => ({
     name: source,
     help,

@@ -27,7 +27,7 @@ export function stagesView({ status, stages, seconds, silent }, usage, act) {
   }
   const [end, word] = ENDS[status];
   const took = seconds === null ? end : `${end} ${word} ${seconds < 10 ? seconds.toFixed(2) : Math.round(seconds)} s`;
-  // What a check that ended early has asked without an answer is not known.
+  // A check that ended early may have asked a model that had not answered yet.
   const spent = usage.length > 0 ? spentOn(usage) : status === "done" && "no model was asked";
   const line = [took, spent].filter(Boolean).join(" · ");
   const early =
@@ -48,11 +48,11 @@ function spentOn(usage) {
 }
 
 /** @param {readonly T.Usage[]} sent */
-const tokensOf = (sent) => sum(sent, (one) => (one.prompt_tokens ?? 0) + (one.completion_tokens ?? 0));
+const tokensOf = (sent) => sum(sent, (request) => (request.prompt_tokens ?? 0) + (request.completion_tokens ?? 0));
 
 /** Return the cost of requests; an answer without a price makes it unknown. @param {readonly T.Usage[]} sent */
 const costOf = (sent) =>
-  money(sent.some((one) => one.status === "ok" && one.cost_usd === null) ? null : sum(sent, (one) => one.cost_usd ?? 0));
+  money(sent.some((request) => request.status === "ok" && request.cost_usd === null) ? null : sum(sent, (request) => request.cost_usd ?? 0));
 
 /** What each step and source took. @param {readonly T.Usage[]} usage */
 function spendingView(usage) {
@@ -74,7 +74,7 @@ function spendingView(usage) {
  * @param {S.Silence[]} silent  the longest first
  */
 export function silence(silent) {
-  const who = silent.map((one) => one.endpoint).join(" and ");
+  const who = silent.map(({ endpoint }) => endpoint).join(" and ");
   return `No answer from ${who} for ${Math.round(silent[0].seconds)} s. Still waiting; Cancel keeps what was found.`;
 }
 

@@ -26,7 +26,7 @@ export function textView(checked, derived, open, look, running, act) {
     "section",
     { class: "card", "aria-label": "The text, sentence by sentence" },
     toolbar(checked, derived, open, look, act),
-    h("div", { class: "sentences", dir: "auto" }, laidOut(checked, viewOf)),
+    h("div", { class: "sentences", dir: "auto" }, blockViews(checked, viewOf)),
     unplaced.length > 0 &&
       h(
         "p",
@@ -37,12 +37,12 @@ export function textView(checked, derived, open, look, running, act) {
 
   /** @param {Span} span @param {string} key */
   function viewOf({ sentence, parts, last, follows }, key) {
-    if (sentence === null) return parts.map(styled);
-    const found = derived.scores.sentences[sentence];
+    if (sentence === null) return parts.map(partView);
+    const scored = derived.scores.sentences[sentence];
     const units = derived.facts.unitsBySentence.get(sentence) ?? [];
     const settled = units.every((unit) => derived.verdicts.has(unit.unit_id));
-    const waits = units.length > 0 && !settled && found.state !== "contradicted";
-    const state = found.state ?? (checked.failures.length > 0 ? "error" : "no claim");
+    const waits = units.length > 0 && !settled && scored.state !== "contradicted";
+    const state = scored.state ?? (checked.failures.length > 0 ? "error" : "no claim");
     const view = memo(
       key,
       sentenceView,
@@ -51,8 +51,8 @@ export function textView(checked, derived, open, look, running, act) {
       last,
       follows ? checked.sentences[sentence].text : null,
       waits ? null : state,
-      look.support ? found.band : null,
-      look.support ? `${found.n_supported}/${found.n_supported + found.n_refuted + found.n_noans}` : "",
+      look.support ? scored.band : null,
+      look.support ? `${scored.n_supported}/${scored.n_supported + scored.n_refuted + scored.n_noans}` : "",
       last ? marksOf(units, derived, state) : "",
       open.sentence === sentence,
       look.only !== null && look.only !== state,
@@ -66,9 +66,9 @@ export function textView(checked, derived, open, look, running, act) {
 const STYLES = { strong: "strong", em: "em", code: "code" };
 
 /** @param {{text: string, style: string}} part */
-const styled = ({ text, style }) =>
+const partView = ({ text, style }) =>
   style.split(" ").reduceRight(
-    (/** @type {import("../dom.js").One} */ inner, one) => (STYLES[one] ? h(STYLES[one], null, inner) : inner),
+    (/** @type {import("../dom.js").Content} */ inner, name) => (STYLES[name] ? h(STYLES[name], null, inner) : inner),
     text,
   );
 
@@ -76,32 +76,32 @@ const styled = ({ text, style }) =>
  * Return the text as headings, lists, tables and paragraphs; `viewOf` renders their spans.
  *
  * @param {T.Checked} checked
- * @param {(span: Span, key: string) => import("../dom.js").One[]} viewOf
+ * @param {(span: Span, key: string) => import("../dom.js").Content[]} viewOf
  */
-function laidOut(checked, viewOf) {
+function blockViews(checked, viewOf) {
   const spans = spansIn(checked);
   /** @type {import("../dom.js").Element_[]} */
-  const found = [];
+  const elements = [];
   let level = 2; // of the page's heading above; headings below must not skip a level
   let tables = 0;
   checked.layout.forEach((block, at) => {
-    const [one = [], ...others] = spans[at].map((cell, place) => cell.flatMap((span, number) => viewOf(span, `${at} ${place} ${number}`)));
-    const before = found.at(-1);
+    const [first = [], ...others] = spans[at].map((cell, place) => cell.flatMap((span, number) => viewOf(span, `${at} ${place} ${number}`)));
+    const before = elements.at(-1);
     if (block.kind === "item") {
-      const item = h("li", { "--level": block.level, dir: "auto" }, h("span", { class: "marker" }, block.marker), " ", one);
+      const item = h("li", { "--level": block.level, dir: "auto" }, h("span", { class: "marker" }, block.marker), " ", first);
       if (before?.tag === "ul") before.children.push(item);
-      else found.push(h("ul", null, item));
+      else elements.push(h("ul", null, item));
     } else if (block.kind === "row") {
-      const row = h("tr", null, [one, ...others].map((cell) => h(block.head ? "th" : "td", { dir: "auto" }, cell)));
+      const row = h("tr", null, [first, ...others].map((cell) => h(block.head ? "th" : "td", { dir: "auto" }, cell)));
       const rows = before?.props.class === "scroll" && /** @type {import("../dom.js").Element_} */ (before.children[0]).children;
       if (rows && !block.head) rows.push(row);
-      else found.push(h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Table ${++tables} of the text` }, h("table", null, row)));
+      else elements.push(h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Table ${++tables} of the text` }, h("table", null, row)));
     } else {
       if (block.kind === "heading") level = Math.min(6, block.level + 2, level + 1);
-      found.push(h(block.kind === "heading" ? `h${level}` : TAGS[block.kind], { dir: "auto" }, one));
+      elements.push(h(block.kind === "heading" ? `h${level}` : TAGS[block.kind], { dir: "auto" }, first));
     }
   });
-  return found;
+  return elements;
 }
 
 /** @type {Record<string, string>} */
@@ -117,7 +117,7 @@ const TAGS = { paragraph: "p", quote: "blockquote", code: "pre", rule: "hr" };
  * @param {Actions} act
  */
 function toolbar(checked, { scores }, open, { support, only }, act) {
-  const counts = Map.groupBy(scores.sentences, (one) => one.state);
+  const counts = Map.groupBy(scores.sentences, (sentence) => sentence.state);
   const wanted = STATES[only ?? "contradicted"].name;
   const names = /** @type {T.State[]} */ (Object.keys(STATES));
   return h(
@@ -157,9 +157,9 @@ const known = new WeakMap();
 
 /** @param {T.Checked} checked */
 function spansIn({ response, sentences, layout }) {
-  let found = known.get(layout);
-  if (!found) known.set(layout, (found = spansOf(response.text, sentences, layout)));
-  return found;
+  let spans = known.get(layout);
+  if (!spans) known.set(layout, (spans = spansOf(response.text, sentences, layout)));
+  return spans;
 }
 
 /**
@@ -185,10 +185,10 @@ const MARKS = { d: DISAGREE, e: CLAIMS.error, r: CLAIMS.refused };
 /**
  * @param {Span["parts"]} parts
  * @param {number} index
- * @param {boolean} last  of the spans of this sentence: its button, with its label
+ * @param {boolean} last  whether this is the sentence's last span: it is the button, with the label
  * @param {string | null} whole  the sentence, where other cells of a table have more of it
  * @param {T.State | null} state  null: not judged yet
- * @param {T.Band | null} band  its colour, null for the colour of its state
+ * @param {T.Band | null} band  that colours the sentence, null for the colour of its state
  * @param {string} count  of its evidence
  * @param {string} marks
  * @param {boolean} current
@@ -214,7 +214,7 @@ function sentenceView(parts, index, last, whole, state, band, count, marks, curr
         onkeydown: (/** @type {KeyboardEvent} */ event) => onEnter(event, () => void act.enterSentence(index)),
       }),
     },
-    h("span", { class: "words" }, parts.map(styled)),
+    h("span", { class: "words" }, parts.map(partView)),
     last && " ",
     last && chip(label, band !== null && !silent && h("span", { class: "count" }, ` ${count}`)),
     [...marks].flatMap((mark) => [

@@ -23,9 +23,9 @@ export function uploadView({ upload: { files, problem }, uploads, runs, options,
     h("h2", { tabindex: "-1" }, "Evaluate files of responses"),
     h("p", { class: "row" }, button("Choose files", act.pickFiles), h("span", { class: "muted" }, "or drop them anywhere in this window: JSON Lines, JSON, CSV or Parquet")),
     problem && problemBox(problem),
-    files.map((one) => fileView(one, files.length === 1, options, act)),
+    files.map((file) => fileView(file, files.length === 1, options, act)),
     files.length > 0 && [
-      options && files.some((one) => !one.refused) && settingsView(options, draft, act),
+      options && files.some((file) => !file.refused) && settingsView(options, draft, act),
       h(
         "div",
         { class: "row" },
@@ -33,7 +33,7 @@ export function uploadView({ upload: { files, problem }, uploads, runs, options,
         h("span", { class: "muted", id: "why-not", dir: "auto" }, why || (files.length === 1 ? "It becomes a run, in a separate process." : "Each that can be evaluated becomes a run, in a separate process.")),
       ),
     ],
-    uploads.length > 0 && table("Uploads", ["File", "State", "Responses", ""], uploads.map((one) => uploadRow(one, runs ?? [], act))),
+    uploads.length > 0 && table("Uploads", ["File", "State", "Responses", ""], uploads.map((upload) => uploadRow(upload, runs ?? [], act))),
   );
 }
 
@@ -49,7 +49,7 @@ function fileView(draft, alone, options, act) {
   const { file, key, kind, columns, fields, sent, problem, is_text: isText } = draft;
   const { name, size } = file;
   const refused = refusalOf(draft, options);
-  const lacks = refused !== "" && refused === lacking(draft);
+  const lacks = refused !== "" && refused === lackOf(draft);
   return h(
     "div",
     { class: "file", key, role: "group", "aria-label": name },
@@ -69,8 +69,8 @@ function fileView(draft, alone, options, act) {
       h(
         "details",
         { open: alone || lacks },
-        h("summary", { dir: "auto" }, recognised(columns, fields)),
-        h("div", { class: "fields" }, FIELDS.map((one) => columnOf(one, draft, act))),
+        h("summary", { dir: "auto" }, columnsLine(columns, fields)),
+        h("div", { class: "fields" }, FIELDS.map((fieldName) => columnOf(fieldName, draft, act))),
       ),
   );
 }
@@ -84,11 +84,11 @@ const amount = (bytes) => (bytes < 1e6 ? `${grouped(Math.ceil(bytes / 1e3))} kB`
  * @param {string[]} columns
  * @param {Record<string, string>} fields
  */
-function recognised(columns, fields) {
+function columnsLine(columns, fields) {
   if (columns.length === 0) return "Its columns are read when it is evaluated";
   const known = Object.entries(fields).filter(([, column]) => column);
-  const said = known.map(([name, column]) => (name === column ? name : `${name.replaceAll("_", " ")} from ${column}`));
-  return `Columns: ${said.join(", ") || "none recognised"}`;
+  const names = known.map(([name, column]) => (name === column ? name : `${name.replaceAll("_", " ")} from ${column}`));
+  return `Columns: ${names.join(", ") || "none recognised"}`;
 }
 
 /**
@@ -105,7 +105,7 @@ function columnOf(name, draft, act) {
   };
   const label = `${name.replaceAll("_", " ")}${name === "response" ? "" : " (optional)"}`;
   if (columns.length === 0) return field(label, h("input", { type: "text", placeholder: name, ...props }));
-  return field(label, select(props, [["", "none"], ...columns.map((one) => /** @type {const} */ ([one, one]))]));
+  return field(label, select(props, [["", "none"], ...columns.map((column) => /** @type {const} */ ([column, column]))]));
 }
 
 /**
@@ -115,10 +115,10 @@ function columnOf(name, draft, act) {
  * @param {S.Options | null} options
  */
 function refusal(files, options) {
-  const incomplete = files.find((one) => lacking(one));
-  if (incomplete) return `${incomplete.file.name}: ${lacking(incomplete)}`;
-  if (files.some((one) => one.sent !== null)) return "Sending";
-  return files.some((one) => refusalOf(one, options) === "") ? "" : "None of these files can be evaluated";
+  const incomplete = files.find((file) => lackOf(file));
+  if (incomplete) return `${incomplete.file.name}: ${lackOf(incomplete)}`;
+  if (files.some((file) => file.sent !== null)) return "Sending";
+  return files.some((file) => refusalOf(file, options) === "") ? "" : "None of these files can be evaluated";
 }
 
 /**
@@ -130,11 +130,11 @@ function refusal(files, options) {
 export function refusalOf(draft, options) {
   const { file, refused } = draft;
   if (options && file.size > options.upload_bytes) return `It is larger than ${amount(options.upload_bytes)}: split it, or evaluate it with \`ufo evaluate\``;
-  return refused ? `${capital(refused)}.` : lacking(draft);
+  return refused ? `${capital(refused)}.` : lackOf(draft);
 }
 
 /** Return what a file waits for before it can be sent. @param {S.FileDraft} draft */
-function lacking({ kind, columns, fields, refused, problem }) {
+function lackOf({ kind, columns, fields, refused, problem }) {
   if (refused || problem) return "";
   if (!kind) return "Its beginning is read";
   return columns.length > 0 && !fields.response ? "Say which column has the responses" : "";
@@ -160,7 +160,7 @@ function uploadRow(upload, runs, act) {
     [
       under && button("Stop", () => void act.stopUpload(id), { class: "small" }),
       kept && resumable && button("Resume", () => void act.resumeUpload(id), { class: "small" }),
-      run && runs.some((one) => one.run === run) && button("Open", () => act.go({ view: "runs", run }), { class: "small" }),
+      run && runs.some((listed) => listed.run === run) && button("Open", () => act.go({ view: "runs", run }), { class: "small" }),
       !under && button("Delete", () => void act.deleteUpload(upload), { class: "small quiet", "data-removes": true, "aria-label": `Delete ${name}` }),
     ],
   ]);
