@@ -39,7 +39,7 @@ def service(runs: Path) -> Iterator[str]:
             patch.delenv(key, raising=False)
         usual = setup(str(runs))
         # As many requests are taken as tests send at once.
-        unhurried = replace(usual.limits, reads_per_minute=10**6)
+        unhurried = replace(usual.limits, reads_per_minute=10**6, writes_per_minute=10**6)
         with serve_in_thread(replace(usual, limits=unhurried)) as address:
             yield address
 
