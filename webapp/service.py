@@ -70,8 +70,8 @@ class Service:
     async def tidy(self) -> None:
         """Delete old drafts, results and trash, now and every hour."""
         while True:
-            for shelf in (self.drafts, self.kept):
-                await asyncio.to_thread(shelf.tidy)
+            for files in (self.drafts, self.kept):
+                await asyncio.to_thread(files.tidy)
             await asyncio.to_thread(trash.empty, self.setup.results / trash.FOLDER)
             await asyncio.sleep(_TIDY_SECONDS)
 

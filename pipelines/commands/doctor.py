@@ -16,6 +16,7 @@ from ufo.pipelines.commands.output import declare, print_json
 from ufo.pipelines.options.command_line import settings_of
 from ufo.pipelines.options.groups import OF_TEXT, JudgeOptions, ModelOptions
 from ufo.pipelines.options.option import Option, options_of
+from ufo.pipelines.options.settings import ENDPOINT_OPTIONS
 from ufo.schemas.errors import EXIT_DONE, EXIT_FAILED, UsageError
 from ufo.schemas.records import ERROR, NOANS, REFUTED, SUPPORTED, FactUnit, OpenUnits, Passage
 from ufo.transforms.judges.judge import Judged
@@ -31,19 +32,7 @@ from ufo.transforms.llm.retry import Retry
 from ufo.transforms.loop import wait_for
 from ufo.transforms.sources.fact_source import Found, Retrieved
 
-_NAMES = (
-    "model",
-    "base_url",
-    "extractor_model",
-    "extractor_base_url",
-    "knowledge_model",
-    "knowledge_base_url",
-    "header",
-    "body_json",
-    "reasoning_effort",
-    "context",
-    "formulation",
-)
+_NAMES = (*ENDPOINT_OPTIONS, "context", "formulation")
 _OPTIONS = [one for one in options_of(ModelOptions, JudgeOptions) if one.name in _NAMES]
 # (claim, query, passage); the first is supported, the second refuted.
 _CLAIMS: Final = (

@@ -306,11 +306,9 @@ def lines_of(status: Status) -> list[str]:
 
 def _batch(batch: Mapping[str, Any]) -> str:
     done = f"{max(batch['done'], 0):,} of {quantity(batch['requests'], 'request')} done"
-    age, named = (
-        duration(time.time() - batch["submitted"]),
-        batch["id"] or "not known to be accepted",
-    )
-    return f"{named}: round {batch['round']}, {done}, {age} old"
+    age = duration(time.time() - batch["submitted"])
+    name = batch["id"] or "not known to be accepted"
+    return f"{name}: round {batch['round']}, {done}, {age} old"
 
 
 def _of(count: int | None, total: int | None, noun: str) -> str:

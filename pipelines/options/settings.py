@@ -44,7 +44,7 @@ KNOWLEDGE_TYPE: Final = "llm"
 """The source that asks a model what it knows."""
 _ALL_FACTS: Final = 10_000  # facts in one call; the size of a reply is a lower limit
 _OF_LLM_SETTINGS: Final = {*names_of(JudgeOptions)} & {flag.name for flag in fields(LlmSettings)}
-_OF_ENDPOINTS: Final = (
+ENDPOINT_OPTIONS: Final = (
     "model",
     "base_url",
     "extractor_model",
@@ -54,8 +54,8 @@ _OF_ENDPOINTS: Final = (
     "header",
     "body_json",
     "reasoning_effort",
-    "timeout",
 )
+"""The options by which a model is found and asked."""
 _OF_SOURCES_TOO: Final = ("concurrency", "web_snapshot")  # their results are the same
 
 
@@ -204,7 +204,7 @@ class Settings(InputOptions, SourceOptions, WebOptions, JudgeOptions, ModelOptio
     def client(self) -> ClientSettings:
         """The settings of the models' clients."""
         return ClientSettings(
-            endpoints(**self.values_of(*_OF_ENDPOINTS)),
+            endpoints(**self.values_of(*ENDPOINT_OPTIONS, "timeout")),
             concurrency=self.concurrency,
             retry=self.retry(),
             requests_per_minute=self.requests_per_minute,

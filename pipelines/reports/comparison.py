@@ -351,10 +351,8 @@ def _too_few_equal(comparison: Row, level: float) -> str:
 
     A sign test of so few pairs can never be significant at this level.
     """
-    n, all_drop_alike = (
-        comparison["n_pairs"],
-        comparison["method"] == _SIGN_TEST and comparison["difference"] < 0,
-    )
+    n = comparison["n_pairs"]
+    all_drop_alike = comparison["method"] == _SIGN_TEST and comparison["difference"] < 0
     if not all_drop_alike or level == 0 or comparison["p"] < level:
         return ""
     needed = math.floor(-math.log2(level)) + 1

@@ -170,11 +170,9 @@ def _apposition(clause: Clause) -> list[Words]:
     verb = _past_adverbs(lows, close + 1)
     if end >= len(words) - 3 or not close or not en.is_finite(words[verb]):
         return []
-    name, predicate, low = (
-        without_comma(words[start:end]),
-        without_comma(words[end : close + 1]),
-        lows[end],
-    )
+    name = without_comma(words[start:end])
+    predicate = without_comma(words[end : close + 1])
+    low = lows[end]
     past = en.is_past(lows[verb]) or lows[verb] in ("was", "had")
     if "and" in name and lows[end + 1] not in en.PLURAL:
         return []  # "Ada and Jan, a poet,": not both

@@ -416,7 +416,7 @@ def test_a_part_of_a_whole_number_is_refused(name: str) -> None:
 
 # --- options that nothing takes
 
-OF_LLM = (
+OF_LLM_JUDGE = (
     "formulation",
     "verdict_labels",
     "explain",
@@ -427,9 +427,8 @@ OF_LLM = (
     "passages_per_call",
     "facts_per_call",
     "extract_tokens",
-    "extractor_model",
-    "extractor_base_url",
 )
+OF_LLM = (*OF_LLM_JUDGE, "extractor_model", "extractor_base_url")
 OFFLINE: Given = {**BASE, "judge": "offline", "sources": "reference"}
 
 
@@ -534,23 +533,7 @@ def test_an_option_of_sources_is_given_to_them(name: str) -> None:
 # --- effects: where the value of an option goes
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "formulation",
-        "verdict_labels",
-        "explain",
-        "citation",
-        "format",
-        "repairs",
-        "as_published",
-        "passages_per_call",
-        "facts_per_call",
-        "extract_tokens",
-        "model",
-        "extractor_model",
-    ],
-)
+@pytest.mark.parametrize("name", [*OF_LLM_JUDGE, "model", "extractor_model"])
 def test_the_llm_judge_gets(name: str) -> None:
     assert getattr(from_python(keywords_with(name), Path()).llm(), name) == VALUES[name]
 
