@@ -64,9 +64,15 @@ def with_fastparquet(pattern: str, folder: Path) -> int:
     return sum(len(fastparquet.ParquetFile(path).to_pandas()) for path in glob(pattern))
 
 
+def with_duckdb(pattern: str, _: Path) -> int:
+    # Not by the connection of the process, on which another test may have a query under way.
+    with duckdb.connect() as connection:
+        return len(connection.sql(f"FROM '{pattern}'").fetchall())
+
+
 READERS: dict[str, Callable[[str, Path], int]] = {
     "datasets": with_datasets,
-    "duckdb": lambda pattern, _: len(duckdb.sql(f"FROM '{pattern}'").fetchall()),
+    "duckdb": with_duckdb,
     "fastparquet": with_fastparquet,
     "pandas": lambda pattern, _: sum(len(pd.read_parquet(path)) for path in glob(pattern)),
     "polars": lambda pattern, _: pl.read_parquet(pattern).height,
